@@ -1,0 +1,1 @@
+"""Process monitoring with sparse spatial and temporal message passing."""

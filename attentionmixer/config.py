@@ -1,0 +1,284 @@
+"""Configurations: YAML files and command lines become frozen dataclasses, and nothing else.
+
+jsonargparse does the work. Added here: files named in short (``radnet``), a check of every file before it is parsed
+(safe YAML, no aliases, bounded size, no class outside the allow-list) and errors that name the nearest key.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from jsonargparse import ArgumentError, ArgumentParser, Namespace
+
+from . import models
+from .data.datamodule import WindowConfig
+from .data.log import Role, StationLog
+from .data.readers import read_log
+from .data.simulate import RingConfig, simulate_ring
+from .errors import ConfigError
+from .forecaster import LEVELS, ForecasterConfig
+from .training.allowed import ALLOWED_CALLBACKS
+from .training.fit import FitConfig, TrainerConfig
+from .training.module import OptimizerConfig, RegularizerConfig
+
+MAX_CONFIG_BYTES = 1_000_000
+DEFAULT_CONFIG = "quickstart"
+
+
+@dataclass(frozen=True)
+class DataConfig(WindowConfig):
+    """Where the log comes from, and how it is cut into windows.
+
+    Attributes
+    ----------
+    path: file or folder; without one a radiation-monitoring ring is simulated (see ``simulation``).
+    format, tz, units, step, start, end, stations, duplicates, time_column, layout, roles, tags: as for
+        `attentionmixer.data.read_log`. ``end`` as a mere date includes that day.
+    rows: use only the first rows of the log. simulation: the simulated network. coordinates: let the model know where
+        stations are.
+    """
+
+    path: str | None = None
+    format: str = "auto"
+    tz: str | None = None
+    units: dict[str, str | None] | str | None = None
+    step: str | None = None
+    start: str | None = None
+    end: str | None = None
+    stations: list[str] | None = None
+    duplicates: str | None = None
+    time_column: str | None = None
+    layout: str = "auto"
+    roles: dict[str, Role] | None = None
+    tags: str | None = None
+    rows: int | None = None
+    simulation: RingConfig = field(default_factory=RingConfig)
+    coordinates: bool = True
+
+
+@dataclass(frozen=True)
+class BaselineConfig:
+    """Training of the ``linear`` baseline. Attributes: epochs and learning_rate."""
+
+    epochs: int = 5
+    learning_rate: float = 1e-3
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """One complete experiment."""
+
+    data: DataConfig
+    model_name: str
+    model: Mapping[str, Any]
+    optimizer: OptimizerConfig
+    regularizer: RegularizerConfig
+    trainer: TrainerConfig
+    baselines: BaselineConfig
+    levels: tuple[float, ...]
+    seed: int
+    run_dir: str | None
+    resume: bool
+    text: str
+    """The resolved configuration as YAML."""
+
+    def forecaster(self) -> ForecasterConfig:
+        """The part that trains."""
+        training = FitConfig(self.optimizer, self.regularizer, self.trainer, self.seed)
+        return ForecasterConfig(self.model_name, self.model, self.data, training, self.levels, self.data.coordinates)
+
+    def linear(self) -> ForecasterConfig:
+        """The ``linear`` baseline on the same windows."""
+        optimizer = OptimizerConfig(
+            learning_rate=self.baselines.learning_rate, huber_delta=self.optimizer.huber_delta
+        )
+        trainer = TrainerConfig(
+            max_epochs=self.baselines.epochs,
+            accelerator=self.trainer.accelerator,
+            logger="none",
+            progress=False,
+        )
+        training = FitConfig(optimizer, RegularizerConfig("none", 0.0), trainer, self.seed)
+        return ForecasterConfig("linear", {}, self.data, training, self.levels, False)
+
+
+def load_log(config: DataConfig) -> StationLog:
+    """The log a configuration asks for: simulated, or read from ``path``."""
+    if config.path is None:
+        log = simulate_ring(config.simulation).log
+    else:
+        options = {"tags": config.tags} if config.tags is not None else {}
+        log = read_log(
+            config.path,
+            format=config.format,
+            tz=config.tz,
+            units=config.units,
+            step=config.step,
+            start=config.start,
+            end=config.end,
+            stations=config.stations,
+            duplicates=config.duplicates,
+            time_column=config.time_column,
+            layout=config.layout,
+            roles=config.roles,
+            **options,
+        )
+    return log if config.rows is None else log.rows(0, min(config.rows, len(log)))
+
+
+def parse(arguments: Sequence[str], program: str) -> RunConfig:
+    """A `RunConfig` from a command line. ``--help`` and ``--print_config`` print and exit.
+
+    Raises `ConfigError` for unknown keys (naming the nearest), wrong values and files that are not allowed.
+    """
+    arguments = _with_config_paths(arguments)
+    name = _model_name(arguments)
+    parser = _parser(program, name)
+    try:
+        config = parser.parse_args(list(arguments))
+    except ArgumentError as error:
+        raise ConfigError(_explain(str(error), parser)) from error
+    objects = parser.instantiate_classes(config)
+    kept = Namespace({key: value for key, value in config.items() if key not in ("config", "run_dir", "resume")})
+    settings = {key: value for key, value in vars(objects.model).items() if key != "name"}
+    levels = tuple(sorted(objects.levels))
+    if not all(0 < level < 1 for level in levels) or len(levels) < 2:
+        raise ConfigError(f"levels must be at least two numbers between 0 and 1, not {list(levels)}")
+    return RunConfig(
+        data=objects.data,
+        model_name=name,
+        model=settings,
+        optimizer=objects.optimizer,
+        regularizer=objects.regularizer,
+        trainer=objects.trainer,
+        baselines=objects.baselines,
+        levels=levels,
+        seed=objects.seed,
+        run_dir=objects.run_dir,
+        resume=objects.resume,
+        text=parser.dump(kept, skip_none=False, skip_validation=True),
+    )
+
+
+def config_path(name: str) -> Path:
+    """The file of a configuration: a path, or the name of one that comes with the package."""
+    path = Path(name)
+    if path.is_file():
+        return path
+    folder = Path(str(resources.files("attentionmixer.configs")))
+    packaged = folder / f"{path.stem}.yaml"
+    if packaged.is_file() and path.suffix in ("", ".yaml"):
+        return packaged
+    there = sorted(entry.stem for entry in folder.glob("*.yaml"))
+    near = difflib.get_close_matches(path.stem, there, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise ConfigError(f"there is no configuration {name!r}{hint} Those that come with the package: {', '.join(there)}")
+
+
+def check_config_text(text: str, source: str) -> Any:
+    """Parse YAML safely. Raises `ConfigError` for aliases, unknown tags, too many bytes or forbidden class paths."""
+    if len(text.encode()) > MAX_CONFIG_BYTES:
+        raise ConfigError(f"{source} is larger than {MAX_CONFIG_BYTES:,} bytes, which no configuration needs")
+    try:
+        if any(isinstance(token, yaml.AliasToken | yaml.AnchorToken) for token in yaml.scan(text)):
+            raise ConfigError(f"{source} uses YAML anchors or aliases; write the values out")
+        tree = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{source} is not valid YAML: {error}") from error
+    for path in _class_paths(tree):
+        if path not in ALLOWED_CALLBACKS:
+            raise ConfigError(
+                f"{source} names the class {path!r}, which is not allowed; allowed: {', '.join(ALLOWED_CALLBACKS)}"
+            )
+    return tree
+
+
+def _parser(program: str, model: str) -> ArgumentParser:
+    parser = ArgumentParser(
+        prog=program,
+        description="Train on a log (or, without --data.path, on a simulated network) and write a run with a report.",
+        exit_on_error=False,
+        parser_mode="yaml",
+    )
+    parser.add_argument("--config", action="config", help="YAML file, or the name of one that comes with the package")
+    parser.add_argument("--run_dir", type=str | None, default=None, help="where the run goes (default: runs/<date>)")
+    parser.add_argument("--resume", action="store_true", help="continue the interrupted training in --run_dir")
+    parser.add_argument("--seed", type=int, default=0, help="seed of everything random")
+    parser.add_argument("--levels", type=list[float], default=list(LEVELS), help="quantile levels of the forecasts")
+    parser.add_class_arguments(DataConfig, "data")
+    names: Any = Literal[models.names()]  # type: ignore[valid-type]
+    parser.add_argument("--model.name", type=names, default=model, help="architecture")
+    parser.add_class_arguments(models.architecture(model).config, "model")
+    parser.add_class_arguments(OptimizerConfig, "optimizer")
+    parser.add_class_arguments(RegularizerConfig, "regularizer")
+    parser.add_class_arguments(TrainerConfig, "trainer")
+    parser.add_class_arguments(BaselineConfig, "baselines")
+    return parser
+
+
+def _with_config_paths(arguments: Sequence[str]) -> list[str]:
+    """Arguments with short names of configurations replaced by checked paths; the quick start if none is named."""
+    result: list[str] = []
+    named = False
+    pending = False
+    for argument in arguments:
+        flag, equals, value = argument.partition("=")
+        if pending or (flag == "--config" and equals):
+            path = config_path(argument if pending else value)
+            check_config_text(path.read_text(encoding="utf-8"), str(path))
+            result.append(str(path) if pending else f"--config={path}")
+            named, pending = True, False
+            continue
+        pending = argument == "--config"
+        if not pending and "class_path" in argument:
+            check_config_text(value or argument, "the command line")
+        result.append(argument)
+    return result if named or pending else [f"--config={config_path(DEFAULT_CONFIG)}", *result]
+
+
+def _model_name(arguments: Sequence[str]) -> str:
+    """The architecture the arguments end up with: its settings decide which keys exist."""
+    name = "attentionmixer"
+    for number, argument in enumerate(arguments):
+        flag, equals, value = argument.partition("=")
+        following = value if equals else arguments[number + 1] if number + 1 < len(arguments) else ""
+        if flag == "--config":
+            tree = check_config_text(Path(following).read_text(encoding="utf-8"), following)
+            section = tree.get("model") if isinstance(tree, Mapping) else None
+            name = str(section.get("name", name)) if isinstance(section, Mapping) else name
+        elif flag == "--model.name":
+            name = following
+    return models.architecture(name).name
+
+
+def _class_paths(tree: Any) -> list[str]:
+    if isinstance(tree, Mapping):
+        own = [str(tree["class_path"])] if "class_path" in tree else []
+        return own + [path for value in tree.values() for path in _class_paths(value)]
+    if isinstance(tree, list):
+        return [path for value in tree for path in _class_paths(value)]
+    return []
+
+
+def _explain(message: str, parser: ArgumentParser) -> str:
+    """The message of the parser on one screen, with the nearest key for one that does not exist."""
+    message = message.strip()
+    keys = [key for key in parser.get_defaults().keys() if key != "config"]  # noqa: SIM118 (a namespace, not a dict)
+    unknown = re.search(r"--([\w.]+)", message) if "nrecognized" in message else None
+    unknown = unknown or re.search(r"Key [\"']?([\w.]+)[\"']? is not expected|No action for key [\"']?([\w.]+)", message)
+    if unknown:
+        key = next(group for group in unknown.groups() if group)
+        near = difflib.get_close_matches(key, keys, n=1, cutoff=0.4)
+        tail = key.rsplit(".", 1)[-1]
+        near = near or [k for k in keys if k.rsplit(".", 1)[-1] == tail]
+        hint = f"; the nearest is {near[0]!r}" if near else ""
+        return f"there is no setting {key!r}{hint}. --help lists all"
+    lines = message.splitlines()
+    return "\n".join(lines[:12])

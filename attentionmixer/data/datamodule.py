@@ -1,0 +1,133 @@
+"""`RadiationDataModule`: a log, split and scaled, as window batches on the training device."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import Literal
+
+import lightning as L
+import torch
+from torch import Tensor
+
+from ..errors import LogError
+from .known import CalendarCycle, known_channels, known_names
+from .log import StationLog
+from .scaling import ScalingConfig, TagScaler
+from .split import SplitConfig, check_windows, split_rows
+from .windows import WindowBatch, WindowLoader, Windows
+
+logger = logging.getLogger(__name__)
+Part = Literal["train", "validation", "test"]
+
+
+@dataclass(frozen=True)
+class WindowConfig:
+    """Windows, split and scaling.
+
+    Attributes
+    ----------
+    lookback, horizon: L and H, in steps of the log.
+    batch_size: windows per training batch. evaluation_batch_size: windows per batch without gradient.
+    split, scaling: see `SplitConfig`, `ScalingConfig`.
+    calendar: cycles given to the model as known-ahead channels.
+    """
+
+    lookback: int = 96
+    horizon: int = 24
+    batch_size: int = 64
+    evaluation_batch_size: int = 256
+    split: SplitConfig = field(default_factory=SplitConfig)
+    scaling: ScalingConfig = field(default_factory=ScalingConfig)
+    calendar: tuple[CalendarCycle, ...] = ()
+
+
+class RadiationDataModule(L.LightningDataModule):
+    """Chronological train, validation and test windows of one log.
+
+    The scaler is fitted on observed training values only; look-back of validation and test windows may reach into the
+    part before, their targets never do.
+
+    Raises
+    ------
+    LogError: before anything is trained, where a part is too short, or no tag is a target.
+    """
+
+    def __init__(self, log: StationLog, config: WindowConfig | None = None, seed: int = 0) -> None:
+        super().__init__()
+        self.log, self.seed = log, seed
+        self.windows_config = config = config or WindowConfig()
+        if config.lookback < 1 or config.horizon < 1:
+            raise LogError(f"look-back and horizon must be at least 1, not {config.lookback} and {config.horizon}")
+        self.scored = torch.tensor([tag.role == "target" for tag in log.tags])
+        if not bool(self.scored.any()):
+            raise LogError("no tag of the log has the role 'target', so there is nothing to forecast")
+        self.split = split_rows(log, config.split)
+        check_windows(log, self.split, config.lookback, config.horizon)
+        self.scaler = TagScaler.fit(log, self.split.train_end, config.scaling)
+        self._check_observed()
+        self.known_names = known_names(log, config.calendar)
+
+    # --- parts -------------------------------------------------------------------------------------------------------
+
+    def windows(self, part: Part, device: torch.device | str = "cpu") -> Windows:
+        """All windows whose targets lie in the part."""
+        first, last = self.split.parts()[part]
+        return self.windows_between(first, last, device)
+
+    def windows_between(self, first: int, last: int, device: torch.device | str = "cpu") -> Windows:
+        """All windows whose targets lie in rows ``first <= i < last``."""
+        values, known = self._tensors(torch.device(device))
+        config = self.windows_config
+        scaler, scored = self.scaler.to(device), self.scored.to(device)
+        return Windows(values, scaler, config.lookback, config.horizon, first, last, scored, known)
+
+    def loader(self, part: Part, device: torch.device | str = "cpu", stride: int = 1) -> WindowLoader:
+        """Batches of a part in order, for evaluation outside a trainer."""
+        return WindowLoader(self.windows(part, device), self.windows_config.evaluation_batch_size, stride=stride)
+
+    # --- what Lightning asks for -------------------------------------------------------------------------------------
+
+    def train_dataloader(self) -> WindowLoader:
+        """Shuffled training batches on the trainer's device."""
+        return self._trainer_loader("train", self.windows_config.batch_size, shuffle=True)
+
+    def val_dataloader(self) -> WindowLoader:
+        """Validation batches in order."""
+        return self._trainer_loader("validation", self.windows_config.evaluation_batch_size)
+
+    def test_dataloader(self) -> WindowLoader:
+        """Test batches in order."""
+        return self._trainer_loader("test", self.windows_config.evaluation_batch_size)
+
+    def transfer_batch_to_device(self, batch: WindowBatch, device: torch.device, dataloader_idx: int) -> WindowBatch:
+        """Nothing to do: the batch was gathered on the device."""
+        return batch
+
+    def _trainer_loader(self, part: Part, batch_size: int, shuffle: bool = False) -> WindowLoader:
+        trainer = self.trainer
+        device = torch.device("cpu") if trainer is None else trainer.strategy.root_device
+        rank, world = (0, 1) if trainer is None else (trainer.global_rank, trainer.world_size)
+        windows = self.windows(part, device)
+        return WindowLoader(windows, batch_size, shuffle=shuffle, seed=self.seed, rank=rank, world=world)
+
+    # --- inner -------------------------------------------------------------------------------------------------------
+
+    def _tensors(self, device: torch.device) -> tuple[Tensor, Tensor | None]:
+        """The log and its known-ahead channels on a device; kept, so that all parts share them."""
+        if getattr(self, "_device", None) != device:
+            values = self.log.tensor().to(device)
+            known = known_channels(self.log, self.scaler.to("cpu"), self.windows_config.calendar)
+            self._device, self._values = device, values
+            self._known = None if known is None else known.to(device)
+        return self._values, self._known
+
+    def _check_observed(self) -> None:
+        names = self.log.names
+        dead = [name for name, scored in zip(names, self.scored.tolist(), strict=True) if scored and name in self.scaler.unobserved]
+        if len(dead) == int(self.scored.sum()):
+            raise LogError("no target tag has a single observed value in the training part")
+        for name in dead:
+            logger.warning("tag %r has no observed value in the training part: its forecasts mean nothing", name)
+        if self.scaler.constant:
+            logger.warning("constant in training, scaled by 1: %s", ", ".join(map(repr, self.scaler.constant)))

@@ -1,0 +1,250 @@
+"""Times as people and machines write them, brought to nanoseconds since 1970 in UTC. Nothing is guessed.
+
+A time without an offset needs a zone; a date that reads both ways needs its order; a time that occurs twice when clocks
+go back is told apart by its sequence or refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ...errors import LogError
+
+MISSING = np.iinfo(np.int64).min
+ORDERS = {"dmy": "day first", "mdy": "month first"}
+_ISO = re.compile(
+    r"(\d{4}[-/]\d{2}[-/]\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?))?\s*(Z|UTC|[+-]\d{2}:?\d{2})?", re.ASCII
+)
+_LOCAL = re.compile(
+    r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[T ]+(\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*([AaPp][Mm])?)?", re.ASCII
+)
+_EPOCH = re.compile(r"\d{10}|\d{13}|\d{16}|\d{19}", re.ASCII)
+_EPOCH_UNITS = {10: ("s", 10**9), 13: ("ms", 10**6), 16: ("us", 10**3), 19: ("ns", 1)}
+
+
+@dataclass(frozen=True)
+class Times:
+    """``ns`` [rows], UTC, `MISSING` where the cell is no time."""
+
+    ns: NDArray[np.int64]
+    decisions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ClockRules:
+    """What is declared about times: zone of times without offset, order of ambiguous dates, a strptime format."""
+
+    tz: str | None = None
+    date_order: str | None = None
+    time_format: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.date_order is not None and self.date_order not in ORDERS:
+            raise LogError(
+                f"date_order={self.date_order!r} is unknown; choose 'dmy' (day first) or 'mdy' (month first)"
+            )
+        if self.tz is not None:
+            try:
+                pd.Timestamp("2020-01-01").tz_localize(self.tz)
+            except (KeyError, ValueError, TypeError, OSError) as error:
+                raise LogError(
+                    f"time zone {self.tz!r} is unknown; use a name such as 'UTC' or 'Europe/Berlin'"
+                ) from error
+
+
+def looks_like_time(cells: Sequence[str]) -> bool:
+    """Whether most of some cells are dates or times as written for people (not bare numbers)."""
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    hits = sum(bool(_ISO.fullmatch(cell) or _LOCAL.fullmatch(cell)) for cell in filled)
+    return bool(filled) and hits * 2 > len(filled)
+
+
+def read_times(column: pa.ChunkedArray, rules: ClockRules, where: str, *, in_sequence: bool) -> Times:
+    """Every time of a column.
+
+    Parameters
+    ----------
+    column: text, whole numbers (since 1970), dates or timestamps.
+    rules: what is declared.
+    where: names the column in messages.
+    in_sequence: rows follow each other in time, so that a repeated hour can be told apart by the sequence.
+    """
+    kind = column.type
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        return _typed(column, rules, where, in_sequence)
+    if pa.types.is_integer(kind):
+        column = column.cast(pa.string())
+    elif not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        raise LogError(f"{where} holds {kind}, not times")
+    encoded = column.combine_chunks().cast(pa.string()).dictionary_encode()
+    words = [word.strip() for word in encoded.dictionary.to_pylist()]
+    codes = encoded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False).astype(np.int64)
+    if not words:
+        raise LogError(f"{where} is empty")
+    parsed, naive, decisions = _parse_words(words, rules, where)
+    ns = np.append(parsed, MISSING)[codes]
+    if naive:
+        ns, more = _to_utc(ns, rules, where, in_sequence)
+        decisions += more
+    elif rules.tz not in (None, "UTC"):
+        decisions.append(f"{where} states its own offset, so tz={rules.tz!r} was not needed")
+    return Times(ns, tuple(decisions))
+
+
+def _parse_words(words: list[str], rules: ClockRules, where: str) -> tuple[NDArray[np.int64], bool, list[str]]:
+    """(nanoseconds, whether they are local, decisions) of distinct texts."""
+    if rules.time_format is not None:
+        stamps = pd.to_datetime(pd.Series(words, dtype=str), format=rules.time_format, errors="coerce")
+        if not isinstance(stamps.dtype, pd.DatetimeTZDtype) and stamps.dtype.kind != "M":
+            raise LogError(f"{where}: time_format={rules.time_format!r} gives times of mixed offsets")
+        _mostly(stamps.notna().to_numpy(), words, where, f"of the format {rules.time_format!r}")
+        zoned = isinstance(stamps.dtype, pd.DatetimeTZDtype)
+        return _ns(stamps), not zoned, []
+    iso = [_ISO.fullmatch(word) for word in words]
+    local = [_LOCAL.fullmatch(word) for word in words]
+    epoch = [_EPOCH.fullmatch(word) for word in words]
+    counts = [sum(m is not None for m in group) for group in (iso, local, epoch)]
+    best = int(np.argmax(counts))
+    _mostly(np.array([m is not None for m in (iso, local, epoch)[best]]), words, where, "dates or times")
+    if best == 0:
+        return _parse_iso(iso, words, where)
+    if best == 1:
+        return _parse_local(local, words, rules, where)
+    return _parse_epoch(epoch, words, where)
+
+
+def _mostly(good: NDArray[np.bool_], words: list[str], where: str, what: str) -> None:
+    if good.sum() * 2 <= len(words):
+        first = words[int(np.flatnonzero(~good)[0])]
+        raise LogError(
+            f"{where}: {first!r} and {int((~good).sum()) - 1} other text(s) are not {what}; "
+            "use ISO 8601 (2021-06-30T12:00:00Z) or declare time_format='%d-%b-%Y %H:%M'"
+        )
+
+
+def _parse_iso(
+    found: Sequence[re.Match[str] | None], words: list[str], where: str
+) -> tuple[NDArray[np.int64], bool, list[str]]:
+    zoned = np.array([m is not None and m[3] is not None for m in found])
+    there = np.array([m is not None for m in found])
+    if zoned.any() and not zoned[there].all():
+        without = words[int(np.flatnonzero(there & ~zoned)[0])]
+        raise LogError(f"{where}: some times state an offset and some do not, e.g. {without!r}; make them alike")
+    texts = [
+        None
+        if m is None
+        else f"{m[1].replace('/', '-')}T{(m[2] or '00:00').replace(',', '.')}{(m[3] or '').replace('UTC', 'Z')}"
+        for m in found
+    ]
+    stamps = pd.to_datetime(pd.Series(texts, dtype=str), format="ISO8601", errors="coerce", utc=bool(zoned.any()))
+    return _ns(stamps), not zoned.any(), []
+
+
+def _parse_local(
+    found: Sequence[re.Match[str] | None], words: list[str], rules: ClockRules, where: str
+) -> tuple[NDArray[np.int64], bool, list[str]]:
+    """Dates such as 25.03.2022: the order is taken only where one is impossible."""
+    order, decisions = rules.date_order, []
+    if order is None:
+        day_first = next((m[0] for m in found if m is not None and int(m[1]) > 12), None)
+        month_first = next((m[0] for m in found if m is not None and int(m[3]) > 12), None)
+        if day_first and month_first:
+            raise LogError(f"{where}: {day_first!r} is day first and {month_first!r} month first; declare date_order=")
+        if not day_first and not month_first:
+            m = next(hit for hit in found if hit is not None)
+            raise LogError(
+                f"{where}: every date reads both ways; {m[0]!r} is {m[4]}-{m[3]:0>2}-{m[1]:0>2} (day first) or "
+                f"{m[4]}-{m[1]:0>2}-{m[3]:0>2} (month first). Declare date_order='dmy' or date_order='mdy'"
+            )
+        order = "dmy" if day_first else "mdy"
+        decisions.append(f"dates are {ORDERS[order]}: {day_first or month_first!r} reads no other way")
+    day, month = (1, 3) if order == "dmy" else (3, 1)
+    texts = [
+        None if m is None else f"{m[4]}-{m[month]:0>2}-{m[day]:0>2} {_clock_time(m[5] or '0:00', m[6])}" for m in found
+    ]
+    stamps = pd.to_datetime(pd.Series(texts, dtype=str), format="ISO8601", errors="coerce")
+    return _ns(stamps), True, decisions
+
+
+def _clock_time(time: str, half: str | None) -> str:
+    hour, rest = time.split(":", 1)
+    number = int(hour)
+    if half is not None:
+        number = number % 12 + (12 if half.lower() == "pm" else 0)
+    return f"{number:02d}:{rest}"
+
+
+def _parse_epoch(
+    found: Sequence[re.Match[str] | None], words: list[str], where: str
+) -> tuple[NDArray[np.int64], bool, list[str]]:
+    digits = {len(m[0]) for m in found if m is not None}
+    if len(digits) > 1:
+        raise LogError(f"{where}: numbers of {sorted(digits)} digits cannot all be one kind of time since 1970")
+    unit, factor = _EPOCH_UNITS[digits.pop()]
+    limit = np.iinfo(np.int64).max // factor
+    ns = [MISSING if m is None or int(m[0]) > limit else int(m[0]) * factor for m in found]
+    return np.array(ns, dtype=np.int64), False, [f"times are {unit} since 1970 (UTC)"]
+
+
+def _ns(stamps: pd.Series) -> NDArray[np.int64]:
+    index = pd.DatetimeIndex(stamps)
+    # a year such as 9999 does not fit in nanoseconds; it is no time of a log either
+    fits = (index >= pd.Timestamp.min.tz_localize(index.tz)) & (index <= pd.Timestamp.max.tz_localize(index.tz))
+    return index.where(fits).as_unit("ns").asi8
+
+
+def _typed(column: pa.ChunkedArray, rules: ClockRules, where: str, in_sequence: bool) -> Times:
+    zone = getattr(column.type, "tz", None)
+    try:
+        whole = column.cast(pa.timestamp("ns", tz=zone)).combine_chunks()
+    except pa.ArrowInvalid as error:
+        raise LogError(f"{where} holds a time that does not fit in nanoseconds since 1970: {error}") from error
+    ns = whole.cast(pa.int64()).fill_null(MISSING).to_numpy(zero_copy_only=False).astype(np.int64)
+    decisions: list[str] = []
+    if zone is None:
+        ns, decisions = _to_utc(ns, rules, where, in_sequence)
+    return Times(ns, tuple(decisions))
+
+
+def _to_utc(
+    local: NDArray[np.int64], rules: ClockRules, where: str, in_sequence: bool
+) -> tuple[NDArray[np.int64], list[str]]:
+    """UTC from wall-clock times."""
+    there = local != MISSING
+    if rules.tz is None:
+        first = pd.Timestamp(int(local[there][0])) if there.any() else "its times"
+        raise LogError(f"{where} has no time zone ({first}); state it with tz='UTC' or tz='Europe/Berlin'")
+    decisions = [f"times without an offset were taken as {rules.tz}"]
+    if rules.tz.upper() == "UTC":
+        return local, decisions
+    walls = pd.DatetimeIndex(local[there].view("datetime64[ns]"))
+    # clocks that go forward: such a wall-clock time never was
+    never = np.asarray(walls.tz_localize(rules.tz, ambiguous=np.ones(len(walls), bool), nonexistent="NaT").isna())
+    if never.any():
+        raise LogError(f"{where}: {walls[never][0]} does not exist in {rules.tz}, clocks went forward; check tz")
+    twice = np.asarray(walls.tz_localize(rules.tz, ambiguous="NaT").isna())
+    if not twice.any():
+        zoned = walls.tz_localize(rules.tz)
+    else:
+        try:
+            if not in_sequence:
+                raise ValueError("rows of several tags have no common sequence")
+            zoned = walls.tz_localize(rules.tz, ambiguous="infer")
+        except ValueError as error:
+            raise LogError(
+                f"{where}: {walls[twice][0]} occurs twice in {rules.tz}, clocks went back, and the sequence of rows "
+                "does not tell which is meant; export the log with offsets or in UTC"
+            ) from error
+        decisions.append(
+            f"{int(twice.sum()):,} time(s) in an hour that clocks repeat were told apart by their sequence"
+        )
+    utc = local.copy()
+    utc[there] = zoned.tz_convert("UTC").as_unit("ns").asi8
+    return utc, decisions

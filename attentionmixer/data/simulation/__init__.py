@@ -1,0 +1,1 @@
+"""The parts of the simulated ring, one mechanism a file; `attentionmixer.data.simulate` puts them together."""

@@ -1,0 +1,336 @@
+"""`Forecaster`: the trained thing. A model, its scaler and the schema of the log it was trained on."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from . import models
+from .data.datamodule import RadiationDataModule, WindowConfig
+from .data.known import known_channels, known_names, with_future
+from .data.log import StationLog
+from .data.quality import QualityRecord
+from .data.scaling import TagScaler
+from .data.windows import WindowBatch, WindowLoader, Windows
+from .errors import LogError, RunError
+from .files import read_json, verify_manifest, write_atomically, write_json
+from .forecast import Forecast
+from .models.base import ForecastModel, Task
+from .routemap import RouteMap
+from .schema import Schema, align
+from .training.fit import FitConfig, FitResult, fit
+from .training.metrics import ForecastErrors
+from .training.routes import collect_routes
+
+logger = logging.getLogger(__name__)
+
+FORMAT = 1
+_Part = TypeVar("_Part")
+LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
+
+
+@dataclass(frozen=True)
+class ForecasterConfig:
+    """What to train and how.
+
+    Attributes
+    ----------
+    model: name of an architecture (see `attentionmixer.models.names`). model_config: its settings.
+    window: windows, split and scaling. training: optimiser, regularizer, trainer, seed.
+    levels: quantile levels of the forecasts, ascending. coordinates: let the model know where stations are.
+    """
+
+    model: str = "attentionmixer"
+    model_config: Mapping[str, Any] = field(default_factory=dict)
+    window: WindowConfig = field(default_factory=WindowConfig)
+    training: FitConfig = field(default_factory=FitConfig)
+    levels: tuple[float, ...] = LEVELS
+    coordinates: bool = True
+
+
+class Forecaster:
+    """Fits on a log, forecasts, shows its routes, saves and loads.
+
+    >>> forecaster = Forecaster().fit(log)          # doctest: +SKIP
+    >>> forecaster.predict(log).to_frame()          # doctest: +SKIP
+    >>> forecaster.save("model")                    # doctest: +SKIP
+    """
+
+    def __init__(self, config: ForecasterConfig | None = None) -> None:
+        self.config = config or ForecasterConfig()
+        self.data: RadiationDataModule | None = None
+        self.result: FitResult | None = None
+        self.provenance: dict[str, Any] = {}
+        self.quality = QualityRecord()
+        self._model: ForecastModel | None = None
+        self._scaler: TagScaler | None = None
+        self._schema: Schema | None = None
+
+    # --- parts -------------------------------------------------------------------------------------------------------
+
+    @property
+    def model(self) -> ForecastModel:
+        """The trained model."""
+        return self._fitted(self._model)
+
+    @property
+    def scaler(self) -> TagScaler:
+        """The scaler fitted on the training part."""
+        return self._fitted(self._scaler)
+
+    @property
+    def schema(self) -> Schema:
+        """Tags, step, look-back and horizon."""
+        return self._fitted(self._schema)
+
+    # --- verbs -------------------------------------------------------------------------------------------------------
+
+    def fit(self, log: StationLog, folder: Path | None = None, *, resume: bool = False) -> Forecaster:
+        """Train on the log's training part, choose weights on its validation part; the test part is not looked at.
+
+        Parameters
+        ----------
+        log: the plant's log. folder: where training may write logs and its checkpoint. resume: go on from there.
+
+        Returns itself. Raises `LogError`, `ConfigError` or `TrainingError`.
+        """
+        config = self.config
+        data = RadiationDataModule(log, config.window, config.training.seed)
+        static = _places(log) if config.coordinates else ()
+        window = config.window
+        task = Task(len(log.tags), window.lookback, window.horizon, config.levels, len(data.known_names), static)
+        torch.manual_seed(config.training.seed)
+        model = models.build(config.model, task, dict(config.model_config))
+        self.result = fit(model, data, config.training, folder, resume)
+        self.data, self.quality = data, log.quality
+        self._model, self._scaler = model.eval(), data.scaler
+        self._schema = Schema(log.tags, log.step, window.lookback, window.horizon, config.levels, tuple(window.calendar))
+        self.provenance = _provenance(data, config, self.result, model)
+        return self
+
+    def predict(self, log: StationLog, ahead: StationLog | None = None) -> Forecast:
+        """Forecast the H steps after the last observed reading.
+
+        Parameters
+        ----------
+        log: at least L steps; other columns are ignored with a warning, their order does not matter.
+        ahead: the next H values of tags that are known ahead, where the model uses such tags.
+
+        Raises `LogError` where tags are missing, the step or a unit differs, or the log is too short.
+        """
+        log = align(log, self.schema)
+        observed = [i for i, tag in enumerate(log.tags) if tag.role != "known"]
+        seen = np.flatnonzero(~np.isnan(log.values[:, observed]).all(axis=1))
+        if seen.size == 0:
+            raise LogError("the log has no observed value, so there is nothing to forecast from")
+        last = int(seen[-1]) + 1
+        if last < self.schema.lookback:
+            raise LogError(
+                f"a forecast needs {self.schema.lookback} steps of {self.schema.step} up to the last reading "
+                f"({log.time[last - 1]}), but the log has {last}"
+            )
+        window = log.rows(last - self.schema.lookback, last)
+        recent = with_future(window, self.schema.horizon, log if ahead is None else ahead)
+        return self.forecasts(recent, self.schema.lookback, len(recent), aligned=True)
+
+    def forecasts(
+        self, log: StationLog, first: int | None = None, last: int | None = None, stride: int = 1, *, aligned: bool = False
+    ) -> Forecast:
+        """Forecasts from many origins: all windows whose targets lie in rows ``first <= i < last``.
+
+        ``stride`` H gives back-to-back forecasts. With ``aligned`` the log is known to fit the schema.
+        """
+        if not aligned:
+            log = align(log, self.schema)
+        parts, starts = [], []
+        for batch, output in self._outputs(log, first, last, stride):
+            parts.append(self._engineering(output))
+            starts.append(batch.start)
+        if not parts:
+            raise LogError(f"the log has {len(log)} rows; a forecast needs {self.schema.lookback} before it")
+        values = torch.cat(parts).numpy()
+        rows = torch.cat(starts).numpy() + self.schema.lookback - 1
+        return Forecast(log.time[rows], log.step, log.tags, values[..., 0], self.schema.levels, values[..., 1:])
+
+    def evaluate(self, log: StationLog, first: int | None = None, last: int | None = None) -> ForecastErrors:
+        """Errors and coverage over all windows whose targets lie in rows ``first <= i < last``."""
+        log = align(log, self.schema)
+        errors = ForecastErrors(self.scaler, self.schema.horizon, self.schema.levels)
+        for batch, output in self._outputs(log, first, last):
+            errors.update(output, batch.observed, batch.y_mask)
+        return errors
+
+    def routes(
+        self, log: StationLog, first: int | None = None, last: int | None = None, windows: int = 256
+    ) -> list[RouteMap]:
+        """Mean routes over up to ``windows`` windows, evenly spread over the rows: one map per axis and round.
+
+        Weight alone is weak evidence of influence: see the notes of the maps.
+        """
+        log = align(log, self.schema)
+        everything = self._windows(log, first, last)
+        stride = max(1, len(everything) // windows)
+        loader = WindowLoader(everything, 32, stride=stride)
+        return collect_routes(self.model, loader, self.schema.names, known_names(log, self.schema.calendar), log.step)
+
+    # --- files -------------------------------------------------------------------------------------------------------
+
+    def save(self, folder: str | Path) -> None:
+        """Write ``model.safetensors`` and ``forecaster.json``; nothing in them can run code."""
+        folder = Path(folder)
+        weights = {name: value.contiguous() for name, value in self.model.state_dict().items()}
+        write_atomically(folder / "model.safetensors", lambda part: save_file(weights, str(part)))
+        write_json(
+            folder / "forecaster.json",
+            {
+                "format": FORMAT,
+                "model": {
+                    "name": self.config.model,
+                    "config": models.config_dict(self.model),
+                    "task": asdict(self.model.task),
+                },
+                "schema": self.schema.to_dict(),
+                "scaler": self.scaler.to_dict(),
+                "provenance": self.provenance,
+                "quality": self.quality.to_dict(),
+            },
+        )
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Forecaster:
+        """Read what `save` wrote. Raises `RunError` where a file is missing, damaged or does not fit."""
+        folder = Path(folder)
+        verify_manifest(folder)
+        data = read_json(folder / "forecaster.json")
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise RunError(f"{folder / 'forecaster.json'} is not of format {FORMAT}; it needs another version")
+        try:
+            task = Task(**_task_fields(data["model"]["task"]))
+            forecaster = cls(ForecasterConfig(model=data["model"]["name"], model_config=data["model"]["config"]))
+            forecaster._schema = Schema.from_dict(data["schema"])
+            forecaster._scaler = TagScaler.from_dict(data["scaler"])
+            forecaster.provenance = dict(data["provenance"])
+            forecaster.quality = QualityRecord.from_dict(data["quality"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise RunError(f"{folder / 'forecaster.json'} is damaged: {error!r}") from error
+        model = models.build(data["model"]["name"], task, data["model"]["config"])
+        _load_weights(model, folder / "model.safetensors")
+        forecaster._model = model.eval()
+        return forecaster
+
+    def __repr__(self) -> str:
+        if self._schema is None:
+            return f"Forecaster({self.config.model}, not fitted)"
+        return f"Forecaster({self.config.model}, {self.schema!r}, {self.model.parameter_count:,} parameters)"
+
+    # --- inner -------------------------------------------------------------------------------------------------------
+
+    def _windows(self, log: StationLog, first: int | None, last: int | None) -> Windows:
+        known = known_channels(log, self.scaler, self.schema.calendar)
+        scored = torch.tensor([tag.role == "target" for tag in log.tags])
+        first = self.schema.lookback if first is None else first
+        last = len(log) if last is None else last
+        lookback, horizon = self.schema.lookback, self.schema.horizon
+        if len(log) < lookback + horizon:
+            raise LogError(
+                f"the log has {len(log)} rows; one window needs {lookback} of look-back and {horizon} of horizon"
+            )
+        return Windows(log.tensor(), self.scaler, lookback, horizon, first, last, scored, known)
+
+    @torch.no_grad()
+    def _outputs(
+        self, log: StationLog, first: int | None, last: int | None, stride: int = 1
+    ) -> Iterator[tuple[WindowBatch, Tensor]]:
+        loader = WindowLoader(self._windows(log, first, last), 256, stride=stride)
+        for batch in loader:
+            yield batch, self.model(batch.x, batch.x_mask, batch.known)
+
+    def _engineering(self, output: Tensor) -> Tensor:
+        return self.scaler.inverse(output, tag_dim=2)
+
+    @staticmethod
+    def _fitted(part: _Part | None) -> _Part:
+        if part is None:
+            raise RunError("this forecaster is not fitted yet: call fit(log) or Forecaster.load(folder)")
+        return part
+
+
+def _places(log: StationLog) -> tuple[tuple[float, ...], ...]:
+    """Coordinates relative to the network's centre in units of its size, and whether a tag has any; or nothing."""
+    places = [tag.coordinates for tag in log.tags]
+    known = np.array([place for place in places if place is not None], dtype=np.float64)
+    if len(known) == 0:
+        return ()
+    centre, size = known.mean(axis=0), max(1e-9, float(known.std()))
+    return tuple(
+        (0.0, 0.0, 0.0) if place is None else (*(float(v) for v in (np.array(place) - centre) / size), 1.0)
+        for place in places
+    )
+
+
+def _provenance(
+    data: RadiationDataModule, config: ForecasterConfig, result: FitResult, model: ForecastModel
+) -> dict[str, Any]:
+    log, split = data.log, data.split
+
+    def moment(row: int) -> str:
+        stamp: pd.Timestamp = log.time[min(row, len(log) - 1)]
+        return stamp.isoformat()
+
+    parts: dict[str, str] = {}
+    for name, (first, last) in split.parts().items():
+        parts |= {f"{name}_start": moment(first), f"{name}_end": moment(last - 1)}
+    return {
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "version": package_version(),
+        "seed": config.training.seed,
+        "data_start": moment(0),
+        "data_end": moment(len(log) - 1),
+        **parts,
+        "parameters": model.parameter_count,
+        "epochs": result.epochs,
+        "best_epoch": result.best_epoch,
+        "interrupted": result.interrupted,
+        "constant_tags": list(data.scaler.constant),
+        "unobserved_tags": list(data.scaler.unobserved),
+    }
+
+
+def package_version() -> str:
+    """The installed version of this package."""
+    try:
+        return version("attentionmixer")
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _task_fields(task: Mapping[str, Any]) -> dict[str, Any]:
+    fields = dict(task)
+    fields["levels"] = tuple(fields["levels"])
+    fields["static"] = tuple(tuple(row) for row in fields["static"])
+    return fields
+
+
+def _load_weights(model: ForecastModel, path: Path) -> None:
+    try:
+        weights = load_file(str(path))
+    except (OSError, SafetensorError) as error:
+        raise RunError(f"{path} cannot be read: {error}") from error
+    expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
+    found = {name: tuple(value.shape) for name, value in weights.items()}
+    if expected != found:
+        wrong = sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name))
+        raise RunError(f"{path} does not fit the model in forecaster.json; first difference: {wrong[0]!r}")
+    model.load_state_dict(weights)

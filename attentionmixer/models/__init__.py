@@ -1,0 +1,81 @@
+"""Architectures, one a file, behind one interface."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Protocol
+
+from ..errors import ConfigError
+from .attentionmixer import AttentionMixer, AttentionMixerConfig
+from .base import ForecastModel, Task
+from .linear import Linear, LinearConfig
+from .paper import Paper, PaperConfig
+from .persistence import Persistence, PersistenceConfig
+
+
+class _Builder(Protocol):
+    def __call__(self, task: Task, config: Any) -> ForecastModel: ...
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """A name, what builds it and its configuration class."""
+
+    name: str
+    build: _Builder
+    config: type
+
+
+_ARCHITECTURES = {
+    architecture.name: architecture
+    for architecture in (
+        Architecture("attentionmixer", AttentionMixer, AttentionMixerConfig),
+        Architecture("paper", Paper, PaperConfig),
+        Architecture("linear", Linear, LinearConfig),
+        Architecture("persistence", Persistence, PersistenceConfig),
+    )
+}
+
+
+def names() -> tuple[str, ...]:
+    """Names of all architectures."""
+    return tuple(_ARCHITECTURES)
+
+
+def architecture(name: str) -> Architecture:
+    """The architecture of that name. Raises `ConfigError` listing those there are."""
+    try:
+        return _ARCHITECTURES[name]
+    except KeyError:
+        raise ConfigError(f"unknown model {name!r}; there are: {', '.join(_ARCHITECTURES)}") from None
+
+
+def build(name: str, task: Task, config: Mapping[str, Any] | Any = None) -> ForecastModel:
+    """A model with fresh weights.
+
+    Parameters
+    ----------
+    name: one of `names`. task: what it is for. config: its configuration object, a mapping of fields, or ``None``.
+    """
+    kind = architecture(name)
+    if config is None:
+        config = kind.config()
+    elif isinstance(config, Mapping):
+        known = {field.name for field in fields(kind.config)}
+        unknown = sorted(set(config) - known)
+        if unknown:
+            raise ConfigError(f"model {name!r} has no setting {unknown[0]!r}; it has: {', '.join(sorted(known))}")
+        config = kind.config(**config)
+    try:
+        return kind.build(task, config)
+    except ValueError as error:
+        raise ConfigError(f"model {name!r}: {error}") from error
+
+
+def config_dict(model: ForecastModel) -> dict[str, Any]:
+    """The configuration of a model as plain types."""
+    return asdict(model.config)  # type: ignore[call-overload,no-any-return]
+
+
+__all__ = ["Architecture", "ForecastModel", "Task", "architecture", "build", "config_dict", "names"]

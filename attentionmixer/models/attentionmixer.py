@@ -1,0 +1,170 @@
+"""AttentionMixer: temporal and spatial message passing, mixed in rounds, on patches of a normalised window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from ..nn.attention import Normalizer
+from ..nn.crossing import CrossVariateLinear, fit_crossing
+from ..nn.gates import RouteGates
+from ..nn.head import QuantileHead
+from ..nn.mixing import MixingRound
+from ..nn.normalization import MaskedInstanceNorm
+from ..nn.patching import PatchEmbedding
+from ..nn.routes import Routes
+from .base import BatchSource, ForecastModel, Task
+from .linear import fit_direct
+
+
+@dataclass(frozen=True)
+class AttentionMixerConfig:
+    """Shape of an AttentionMixer.
+
+    Attributes
+    ----------
+    width: d, channels of a token. heads: message passing heads. rounds: K. patch: steps of the window in the most recent token.
+    growing: older tokens cover twice as many steps each (p, p, 2p, 4p, …); otherwise all cover ``patch`` steps.
+    expansion: width of the feed-forward step, as a multiple of ``width``. dropout: on whole channels.
+    normalizer: ``softmax`` or ``entmax`` (exact zeros).
+    temporal, spatial: whether a round has that block (ablations). Without ``spatial`` no variate sees another.
+    gates: one gate per spatial route, which can close it for good. gate_start: logit of a gate before training.
+    tag_embedding: whether a token knows which tag it is of.
+    cross_lags: steps the linear path across variates looks back; 0 leaves it out. cross_rank: its horizon profiles.
+    norm_epsilon: variance added in the window normalisation.
+    """
+
+    width: int = 64
+    heads: int = 4
+    rounds: int = 2
+    patch: int = 24
+    growing: bool = True
+    expansion: int = 2
+    dropout: float = 0.2
+    normalizer: Normalizer = "softmax"
+    temporal: bool = True
+    spatial: bool = True
+    gates: bool = True
+    gate_start: float = 2.0
+    tag_embedding: bool = True
+    cross_lags: int = 3
+    cross_rank: int = 4
+    norm_epsilon: float = 1e-2
+
+
+class AttentionMixer(ForecastModel):
+    """The model.
+
+    1. z = (x − mean) / sd of the window, per variate, over observed steps (`MaskedInstanceNorm`).
+    2. Patches of (z, mask) → tokens [B, N, P, d], plus position and tag embedding.
+    3. K rounds (`MixingRound`): messages between the patches of a variate, messages between the variates at one patch
+       position (their scale starts at zero), feed-forward.
+    4. Head: the P·d features of a variate → point and quantiles, plus a linear path L → H shared by all variates, plus a
+       linear path across variates that runs along the same route gates (`CrossVariateLinear`).
+    5. Back to the input's units.
+
+    Both linear paths are fitted in closed form first (`warm_start`); the head starts at zero, so training begins at the
+    best linear model and can only depart from it for a reason. Known-ahead channels join the spatial block as further
+    sources, static numbers of a tag (its place) join the temporal block as a further token.
+
+    Sources: arXiv 2302.10426 (spatial and temporal adaptive message passing, mixing, sparse regularizer); Nie et al.,
+    ICLR 2023 (patches). The paths and gates are described in docs/method.md.
+    """
+
+    def __init__(self, task: Task, config: AttentionMixerConfig | None = None) -> None:
+        super().__init__(task)
+        c = self.config = config or AttentionMixerConfig()
+        self.norm = MaskedInstanceNorm(c.norm_epsilon)
+        self.embed = PatchEmbedding(task.lookback, c.patch, c.width, c.growing)
+        patches = len(self.embed.sizes)
+        self.position = nn.Parameter(torch.randn(patches, c.width) * 0.02)
+        self.tag = nn.Parameter(torch.randn(task.variates, 1, c.width) * 0.02) if c.tag_embedding else None
+        gated = c.gates and c.spatial
+        self.gates = RouteGates(task.variates, task.variates + task.known, c.gate_start) if gated else None
+        self.rounds = nn.ModuleList(
+            MixingRound(
+                c.width,
+                c.heads,
+                c.dropout,
+                c.expansion,
+                c.normalizer,
+                temporal=c.temporal,
+                spatial=c.spatial,
+                gates=self.gates,
+            )
+            for _ in range(c.rounds)
+        )
+        self.known_embed = nn.Linear(task.lookback + task.horizon, c.width) if task.known else None
+        self.known_name = nn.Parameter(torch.randn(task.known, c.width) * 0.02) if task.known else None
+        self.register_buffer("static", torch.tensor(task.static) if task.static else None, persistent=False)
+        self.static_embed = nn.Linear(len(task.static[0]), c.width) if task.static else None
+        self.final_norm = nn.LayerNorm(c.width)
+        self.head = QuantileHead(patches * c.width, task.horizon, len(task.levels))
+        self.direct = nn.Linear(task.lookback, task.horizon)
+        nn.init.zeros_(self.direct.weight)
+        nn.init.zeros_(self.direct.bias)
+        crosses = c.spatial and c.cross_lags > 0
+        lags = min(c.cross_lags, task.lookback)
+        self.crossing = (
+            CrossVariateLinear(task.variates, lags, task.horizon, self.gates, c.cross_rank) if crosses else None
+        )
+
+    def forward(self, x: Tensor, x_mask: Tensor, known: Tensor | None = None) -> Tensor:
+        """Forecast [B, H, N, 1 + K] from x [B, L, N], x_mask [B, L, N] and known [B, L + H, C]."""
+        return self._forecast(x, x_mask, known, None)
+
+    def forward_with_routes(
+        self, x: Tensor, x_mask: Tensor, known: Tensor | None = None
+    ) -> tuple[Tensor, list[Routes]]:
+        """The same forecast, and the temporal and spatial routes of every round."""
+        routes: list[Routes] = []
+        return self._forecast(x, x_mask, known, routes), routes
+
+    def warm_start(self, batches: BatchSource) -> None:
+        """Fit both linear paths by ridge regression."""
+        fit_direct(self.direct, self.norm, batches, alpha=1e-4)
+        if self.crossing is not None:
+            fit_crossing(self.crossing, self.direct, self.norm, batches)
+
+    @property
+    def route_gates(self) -> list[RouteGates]:
+        """The gates of the spatial routes."""
+        return [] if self.gates is None else [self.gates]
+
+    def temporal_ages(self) -> tuple[tuple[int, int], ...]:
+        """Ages of the patches."""
+        return self.embed.ages()
+
+    def crossing_strength(self) -> Tensor | None:
+        """[N, N] strength of the linear path across variates."""
+        return None if self.crossing is None else self.crossing.strength()
+
+    def _forecast(self, x: Tensor, x_mask: Tensor, known: Tensor | None, routes: list[Routes] | None) -> Tensor:
+        z, statistics = self.norm(x, x_mask)
+        tokens = self._tokens(z, x_mask)
+        static, ahead = self._extra_tokens(len(x), tokens.shape[2], known)
+        for number, mixing in enumerate(self.rounds, start=1):
+            tokens = mixing(tokens, static, ahead, routes=routes, number=number)
+        point, spread = self.head(self.final_norm(tokens).flatten(2))
+        point = point + self.direct(z.transpose(1, 2))
+        if self.crossing is not None:
+            point = point + self.crossing(z)
+        # the quantiles sit around the point, but asking for them must not pull on it
+        output = torch.cat([point.unsqueeze(-1), point.detach().unsqueeze(-1) + spread], dim=-1)
+        return self.norm.inverse(output.transpose(1, 2), statistics)
+
+    def _tokens(self, z: Tensor, x_mask: Tensor) -> Tensor:
+        tokens = self.embed(z, x_mask) + self.position
+        return tokens if self.tag is None else tokens + self.tag
+
+    def _extra_tokens(self, batch: int, patches: int, known: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
+        static: Tensor | None = None
+        if self.static_embed is not None and self.static is not None:
+            static = self.static_embed(self.static).unsqueeze(1).expand(batch, -1, 1, -1)
+        ahead: Tensor | None = None
+        if self.known_embed is not None and known is not None:
+            ahead = self.known_embed(known.transpose(1, 2)) + self.known_name
+            ahead = ahead.unsqueeze(2).expand(-1, -1, patches, -1)
+        return static, ahead

@@ -1,0 +1,80 @@
+"""The one interface of all models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from ..nn.gates import RouteGates
+from ..nn.routes import Routes
+
+#: Calls give a fresh pass over training batches (x, x_mask, y, y_mask) in order of time.
+BatchSource = Callable[[], Iterable[tuple[Tensor, Tensor, Tensor, Tensor]]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a model is built for.
+
+    Attributes
+    ----------
+    variates, lookback, horizon: N, L and H.
+    levels: the K quantile levels, ascending; may be empty.
+    known: number of known-ahead channels, C.
+    static: N rows of S static numbers (scaled coordinates), or empty.
+    """
+
+    variates: int
+    lookback: int
+    horizon: int
+    levels: tuple[float, ...] = ()
+    known: int = 0
+    static: tuple[tuple[float, ...], ...] = ()
+
+
+class ForecastModel(nn.Module):
+    """Maps a scaled window to a scaled forecast.
+
+    `forward` takes x [B, L, N] (0 where missing), x_mask [B, L, N] (True = observed) and, for models that use them, known
+    [B, L + H, C], and returns [B, H, N, 1 + K]: the point forecast, then the K quantiles in ascending order.
+    """
+
+    def __init__(self, task: Task) -> None:
+        super().__init__()
+        self.task = task
+
+    def forward(self, x: Tensor, x_mask: Tensor, known: Tensor | None = None) -> Tensor:
+        """Forecast [B, H, N, 1 + K]."""
+        raise NotImplementedError
+
+    def forward_with_routes(
+        self, x: Tensor, x_mask: Tensor, known: Tensor | None = None
+    ) -> tuple[Tensor, list[Routes]]:
+        """The same forecast and the routes it used; models without routes return none."""
+        return self(x, x_mask, known), []
+
+    def warm_start(self, batches: BatchSource) -> None:
+        """Fit in closed form, before training, what can be. Default: nothing."""
+
+    def finish(self, batches: BatchSource) -> None:
+        """Fit, after training, what must be measured on the trained model (the spread of its errors). Default: nothing."""
+
+    @property
+    def route_gates(self) -> list[RouteGates]:
+        """Gates that the ``gates`` regularizer may close."""
+        return []
+
+    def temporal_ages(self) -> tuple[tuple[int, int], ...]:
+        """(oldest, newest) age of each temporal node, in steps before the first forecast step. Default: single steps."""
+        return tuple((age, age) for age in range(self.task.lookback, 0, -1))
+
+    def crossing_strength(self) -> Tensor | None:
+        """[to, from] strength of a linear path across variates, where the model has one."""
+        return None
+
+    @property
+    def parameter_count(self) -> int:
+        """Number of trainable parameters."""
+        return sum(p.numel() for p in self.parameters() if p.requires_grad)

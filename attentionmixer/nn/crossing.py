@@ -1,0 +1,98 @@
+"""A linear path across variates, along the same routes as the messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import torch
+from torch import Tensor, nn
+
+from .gates import RouteGates
+from .normalization import MaskedInstanceNorm
+from .ridge import StreamingRidge
+
+
+class CrossVariateLinear(nn.Module):
+    """Vector-autoregressive correction from the last p steps of all variates.
+
+    c_i(h) = Σ_j z_ij Σ_l Σ_r A[i, j, l, r] B[r, h] x_j(l), with z the route gates (1 without gates), A starting at
+    zero and B an orthonormal set of horizon profiles. `strength` says what flows on each route, so nothing bypasses the maps.
+
+    Parameters
+    ----------
+    variates: N. lags: p, steps used. horizon: H. gates: shared with the spatial blocks, or ``None``.
+    rank: number of horizon profiles, at most H.
+    """
+
+    def __init__(self, variates: int, lags: int, horizon: int, gates: RouteGates | None = None, rank: int = 4) -> None:
+        super().__init__()
+        profiles = min(rank, horizon)
+        self.gates = gates
+        self.coefficient = nn.Parameter(torch.zeros(variates, variates, lags, profiles))
+        self.profile = nn.Parameter(torch.eye(profiles, horizon))
+
+    @property
+    def lags(self) -> int:
+        """p"""
+        return self.coefficient.shape[2]
+
+    def open_coefficient(self) -> Tensor:
+        """[to, from, p, r] coefficients as used, that is, times their gates."""
+        if self.gates is None:
+            return self.coefficient
+        variates = self.coefficient.shape[0]
+        return self.coefficient * self.gates()[:, :variates, None, None]
+
+    def forward(self, x_bln: Tensor) -> Tensor:
+        """Correction [B, N, H] from the normalised window [B, L, N], L ≥ p."""
+        recent = x_bln[:, -self.lags :].transpose(1, 2)
+        return torch.einsum("bjl,ijlr->bir", recent, self.open_coefficient()) @ self.profile
+
+    @torch.no_grad()
+    def set_full(self, coefficient: Tensor) -> None:
+        """Set A and B from full-rank coefficients [to, from, p, H] by the best approximation of the given rank."""
+        flat = coefficient.flatten(0, 2)
+        # the right singular vectors are the eigenvectors of an H × H matrix: cheap for any number of routes
+        _, vectors = torch.linalg.eigh(flat.T @ flat)
+        profile = vectors.T.flip(0)[: self.profile.shape[0]]
+        self.profile.copy_(profile)
+        self.coefficient.copy_((flat @ profile.T).unflatten(0, coefficient.shape[:3]))
+
+    def strength(self) -> Tensor:
+        """[to, from] root mean square, over lags and horizon, of what a unit of each source adds to the target."""
+        response = self.open_coefficient() @ self.profile
+        return response.square().mean(dim=(2, 3)).sqrt()
+
+
+@torch.no_grad()
+def fit_crossing(
+    crossing: CrossVariateLinear,
+    direct: nn.Linear,
+    norm: MaskedInstanceNorm,
+    batches: Callable[[], Iterable[tuple[Tensor, Tensor, Tensor, Tensor]]],
+    alphas: tuple[float, ...] = (1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0),
+    held_out: float = 0.2,
+) -> float | None:
+    """Ridge VAR on what the direct path leaves over; returns the α used, or ``None`` where no α helps.
+
+    α is the one with the smallest squared error on the last ``held_out`` share of the training batches; where even the
+    best is no better than nothing, the path stays at zero. Then all training batches are used.
+    """
+    variates, lags, horizon = crossing.coefficient.shape[0], crossing.lags, crossing.profile.shape[1]
+    device = crossing.coefficient.device
+    early = StreamingRidge(variates * lags, variates * horizon, device)
+    late = StreamingRidge(variates * lags, variates * horizon, device)
+    total = sum(1 for _ in batches())
+    for number, (x, x_mask, y, y_mask) in enumerate(batches()):
+        z, statistics = norm(x, x_mask)
+        target = ((y - statistics.mean) / statistics.scale).transpose(1, 2)
+        rest = torch.where(y_mask.transpose(1, 2), target - direct(z.transpose(1, 2)), 0.0)
+        part = early if number < (1 - held_out) * total else late
+        part.add(z[:, -lags:].transpose(1, 2).flatten(1), rest.flatten(1))
+    gains = {alpha: late.gain(early.solve(alpha)) for alpha in alphas}
+    best = max(gains, key=lambda alpha: gains[alpha])
+    if gains[best] <= 0:
+        return None
+    coefficient = early.merge(late).solve(best).view(variates, lags, variates, horizon)
+    crossing.set_full(coefficient.permute(2, 0, 1, 3))
+    return best

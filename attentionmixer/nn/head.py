@@ -1,0 +1,44 @@
+"""From tokens to a point forecast with quantiles that cannot cross."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class QuantileHead(nn.Module):
+    """Point forecast and quantiles around it.
+
+    The point μ is one linear map of the features. Quantile k is μ + σ_k with σ_1 free and
+    σ_{k+1} = σ_k + softplus(·), so the quantiles are ordered whatever the weights. The distances σ are computed from
+    features whose gradient is stopped (``detach``): asking for intervals does not change the point forecast.
+
+    Parameters
+    ----------
+    features: F, the number of inputs per variate.
+    horizon: H.
+    quantiles: number of quantile levels, at least 2.
+    """
+
+    def __init__(self, features: int, horizon: int, quantiles: int) -> None:
+        super().__init__()
+        self.horizon, self.quantiles = horizon, quantiles
+        self.point = nn.Linear(features, horizon)
+        self.spread = nn.Linear(features, horizon * quantiles)
+        nn.init.zeros_(self.spread.weight)
+        with torch.no_grad():
+            # at the start: the lowest quantile one scale below the point, the highest about one above
+            bias = torch.full((horizon, quantiles), _inverse_softplus(2.0 / (quantiles - 1)))
+            bias[:, 0] = -1.0
+            self.spread.bias.copy_(bias.flatten())
+
+    def forward(self, features_bnf: Tensor) -> tuple[Tensor, Tensor]:
+        """Point [B, N, H] and distances [B, N, H, K], ascending over K."""
+        spread = self.spread(features_bnf.detach()).unflatten(-1, (self.horizon, self.quantiles))
+        steps = torch.cat([spread[..., :1], F.softplus(spread[..., 1:])], dim=-1)
+        return self.point(features_bnf), steps.cumsum(dim=-1)
+
+
+def _inverse_softplus(value: float) -> float:
+    return float(torch.log(torch.expm1(torch.tensor(value))))

@@ -1,0 +1,48 @@
+"""Ridge regression in closed form from a stream of batches."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+class StreamingRidge:
+    """Solve min_W Σ ‖y − W x‖² + α n ‖W‖² from batches, keeping only x xᵀ and x yᵀ.
+
+    The penalty grows with the number n of samples, so α is in units of the (normalised) inputs' variance and the same
+    for short and long logs.
+
+    Parameters
+    ----------
+    features: F. targets: number of outputs.
+    """
+
+    def __init__(self, features: int, targets: int, device: torch.device | str = "cpu") -> None:
+        self.gram = torch.zeros(features, features, dtype=torch.float64, device=device)
+        self.moment = torch.zeros(features, targets, dtype=torch.float64, device=device)
+        self.samples = 0
+
+    def add(self, x_sf: Tensor, y_st: Tensor) -> None:
+        """Add samples: inputs [S, F], outputs [S, targets]."""
+        self.gram += (x_sf.T @ x_sf).double()
+        self.moment += (x_sf.T @ y_st).double()
+        self.samples += len(x_sf)
+
+    def solve(self, alpha: float) -> Tensor:
+        """Coefficients [F, targets] as float32. Without samples: zeros."""
+        if self.samples == 0:
+            return torch.zeros_like(self.moment, dtype=torch.float32)
+        eye = torch.eye(len(self.gram), dtype=torch.float64, device=self.gram.device)
+        return torch.linalg.solve(self.gram + alpha * self.samples * eye, self.moment).float()
+
+    def gain(self, weight_ft: Tensor) -> float:
+        """By how much W lowers Σ ‖y‖² on these samples: 2 tr(Wᵀ X Y) − tr(Wᵀ X Xᵀ W). Negative: worse than nothing."""
+        w = weight_ft.double()
+        return float(2 * (w * self.moment).sum() - (w * (self.gram @ w)).sum())
+
+    def merge(self, other: StreamingRidge) -> StreamingRidge:
+        """Both sets of samples together."""
+        both = StreamingRidge(len(self.gram), self.moment.shape[1], self.gram.device)
+        both.gram, both.moment = self.gram + other.gram, self.moment + other.moment
+        both.samples = self.samples + other.samples
+        return both

@@ -1,0 +1,54 @@
+"""Intervals for models that only give a point: quantiles of their own training errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import torch
+from torch import Tensor, nn
+
+
+class EmpiricalSpread(nn.Module):
+    """Adds quantiles of past errors, one set for each variate and step ahead.
+
+    q_τ(h, i) = point(h, i) + the τ-quantile of y(h, i) − point(h, i) over a sample of training windows.
+
+    Parameters
+    ----------
+    horizon, variates: H and N. levels: K quantile levels.
+    """
+
+    offset: Tensor
+    levels: Tensor
+
+    def __init__(self, horizon: int, variates: int, levels: tuple[float, ...]) -> None:
+        super().__init__()
+        self.register_buffer("offset", torch.zeros(horizon, variates, len(levels)))
+        self.register_buffer("levels", torch.tensor(levels), persistent=False)
+
+    def forward(self, point_bhn: Tensor) -> Tensor:
+        """[B, H, N, 1 + K]: the point, then its quantiles."""
+        point = point_bhn.unsqueeze(-1)
+        return torch.cat([point, point.detach() + self.offset], dim=-1)
+
+    @torch.no_grad()
+    def fit(
+        self,
+        batches: Iterable[tuple[Tensor, Tensor, Tensor, Tensor]],
+        predict: Callable[[Tensor, Tensor], Tensor],
+        sample: int = 2_000_000,
+    ) -> None:
+        """Measure the errors of ``predict`` (point [B, H, N]); keeps about ``sample`` of them, evenly spread in time."""
+        kept = []
+        per_window = self.offset.shape[0] * self.offset.shape[1]
+        every = None
+        for x, x_mask, y, y_mask in batches:
+            every = every or max(1, len(x) * per_window * 200 // sample)
+            error = (y - predict(x, x_mask)).masked_fill(~y_mask, torch.nan)[::every]
+            kept.append(error)
+        if kept and len(self.levels):
+            # one step ahead at a time: the sort behind a quantile needs a copy
+            errors = torch.cat(kept)
+            for h in range(errors.shape[1]):
+                quantiles = torch.nanquantile(errors[:, h], self.levels.to(errors), dim=0)
+                self.offset[h] = torch.nan_to_num(quantiles).T

@@ -1,0 +1,1 @@
+"""Ready-made configurations; installed as the package ``attentionmixer.configs``."""
