@@ -96,9 +96,7 @@ class RunConfig:
 
     def linear(self) -> ForecasterConfig:
         """The ``linear`` baseline on the same windows."""
-        optimizer = OptimizerConfig(
-            learning_rate=self.baselines.learning_rate, huber_delta=self.optimizer.huber_delta
-        )
+        optimizer = OptimizerConfig(learning_rate=self.baselines.learning_rate, huber_delta=self.optimizer.huber_delta)
         trainer = TrainerConfig(
             max_epochs=self.baselines.epochs,
             accelerator=self.trainer.accelerator,
@@ -145,9 +143,9 @@ def parse(arguments: Sequence[str], program: str) -> RunConfig:
         config = parser.parse_args(list(arguments))
     except ArgumentError as error:
         raise ConfigError(_explain(str(error), parser)) from error
-    objects = parser.instantiate_classes(config)
+    objects = parser.instantiate(config)
     kept = Namespace({key: value for key, value in config.items() if key not in ("config", "run_dir", "resume")})
-    settings = {key: value for key, value in vars(objects.model).items() if key != "name"}
+    settings = {key: value for key, value in vars(config.model).items() if key != "name"}
     levels = tuple(sorted(objects.levels))
     if not all(0 < level < 1 for level in levels) or len(levels) < 2:
         raise ConfigError(f"levels must be at least two numbers between 0 and 1, not {list(levels)}")
@@ -215,7 +213,7 @@ def _parser(program: str, model: str) -> ArgumentParser:
     parser.add_class_arguments(DataConfig, "data")
     names: Any = Literal[models.names()]  # type: ignore[valid-type]
     parser.add_argument("--model.name", type=names, default=model, help="architecture")
-    parser.add_class_arguments(models.architecture(model).config, "model")
+    parser.add_class_arguments(models.architecture(model).config, "model", instantiate=False)
     parser.add_class_arguments(OptimizerConfig, "optimizer")
     parser.add_class_arguments(RegularizerConfig, "regularizer")
     parser.add_class_arguments(TrainerConfig, "trainer")
@@ -272,7 +270,9 @@ def _explain(message: str, parser: ArgumentParser) -> str:
     message = message.strip()
     keys = [key for key in parser.get_defaults().keys() if key != "config"]  # noqa: SIM118 (a namespace, not a dict)
     unknown = re.search(r"--([\w.]+)", message) if "nrecognized" in message else None
-    unknown = unknown or re.search(r"Key [\"']?([\w.]+)[\"']? is not expected|No action for key [\"']?([\w.]+)", message)
+    unknown = unknown or re.search(
+        r"Key [\"']?([\w.]+)[\"']? is not expected|No action for key [\"']?([\w.]+)", message
+    )
     if unknown:
         key = next(group for group in unknown.groups() if group)
         near = difflib.get_close_matches(key, keys, n=1, cutoff=0.4)

@@ -45,11 +45,11 @@ class Forecast:
         """One row per origin, time and tag: ``origin, time, tag, unit, horizon, point, q0.05 …``."""
         origins, horizon, tags = self.point.shape
         ahead = np.arange(1, horizon + 1)
-        times = self.origin.to_numpy()[:, None] + ahead[None, :] * self.step.to_timedelta64()
+        times = self.origin.repeat(horizon) + pd.TimedeltaIndex(np.tile(ahead, origins) * self.step)
         frame = pd.DataFrame(
             {
                 "origin": self.origin.repeat(horizon * tags),
-                "time": pd.DatetimeIndex(times.repeat(tags)).tz_localize("UTC"),
+                "time": times.repeat(tags),
                 "tag": np.tile(np.array([tag.name for tag in self.tags], dtype=object), origins * horizon),
                 "unit": np.tile(np.array([tag.unit or "" for tag in self.tags], dtype=object), origins * horizon),
                 "horizon": np.tile(ahead.repeat(tags), origins),

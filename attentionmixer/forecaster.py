@@ -116,7 +116,9 @@ class Forecaster:
         self.result = fit(model, data, config.training, folder, resume)
         self.data, self.quality = data, log.quality
         self._model, self._scaler = model.eval(), data.scaler
-        self._schema = Schema(log.tags, log.step, window.lookback, window.horizon, config.levels, tuple(window.calendar))
+        self._schema = Schema(
+            log.tags, log.step, window.lookback, window.horizon, config.levels, tuple(window.calendar)
+        )
         self.provenance = _provenance(data, config, self.result, model)
         return self
 
@@ -146,7 +148,13 @@ class Forecaster:
         return self.forecasts(recent, self.schema.lookback, len(recent), aligned=True)
 
     def forecasts(
-        self, log: StationLog, first: int | None = None, last: int | None = None, stride: int = 1, *, aligned: bool = False
+        self,
+        log: StationLog,
+        first: int | None = None,
+        last: int | None = None,
+        stride: int = 1,
+        *,
+        aligned: bool = False,
     ) -> Forecast:
         """Forecasts from many origins: all windows whose targets lie in rows ``first <= i < last``.
 

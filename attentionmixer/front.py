@@ -35,7 +35,9 @@ def front_door(main: Callable[[Sequence[str] | None], int]) -> Callable[..., int
             return FAULT
         except Exception:
             traceback.print_exc()
-            print("this is a fault of attentionmixer, not of your input; please report the lines above", file=sys.stderr)
+            print(
+                "this is a fault of attentionmixer, not of your input; please report the lines above", file=sys.stderr
+            )
             return FAULT
 
     return run

@@ -124,7 +124,11 @@ class RadiationDataModule(L.LightningDataModule):
 
     def _check_observed(self) -> None:
         names = self.log.names
-        dead = [name for name, scored in zip(names, self.scored.tolist(), strict=True) if scored and name in self.scaler.unobserved]
+        dead = [
+            name
+            for name, scored in zip(names, self.scored.tolist(), strict=True)
+            if scored and name in self.scaler.unobserved
+        ]
         if len(dead) == int(self.scored.sum()):
             raise LogError("no target tag has a single observed value in the training part")
         for name in dead:

@@ -68,6 +68,8 @@ def with_future(log: StationLog, horizon: int, ahead: StationLog | None) -> Stat
             )
         series = ahead.select([tag.name]).to_frame()[tag.name].reindex(time[len(log) :])
         if series.isna().any():
-            raise LogError(f"tag {tag.name!r} is known ahead, but `ahead` has no value at {series.index[series.isna()][0]}")
+            raise LogError(
+                f"tag {tag.name!r} is known ahead, but `ahead` has no value at {series.index[series.isna()][0]}"
+            )
         values[len(log) :, i] = series.to_numpy()
     return StationLog(values, time, log.tags, log.quality)

@@ -74,7 +74,11 @@ def check_windows(log: StationLog, split: Split, lookback: int, horizon: int) ->
     for name, rows in room.items():
         needed = lookback + horizon if name == "train" else horizon
         if rows < needed:
-            fits = f"the longest horizon that fits is {longest}" if longest > 0 else f"no horizon fits a look-back of {lookback}"
+            fits = (
+                f"the longest horizon that fits is {longest}"
+                if longest > 0
+                else f"no horizon fits a look-back of {lookback}"
+            )
             raise LogError(
                 f"the {name} part has {rows} rows of {log.step}, but a look-back of {lookback} and a horizon of {horizon} "
                 f"need {needed}; {fits}. The log has {len(log)} rows: give a longer one, or lower data.lookback or data.horizon"
@@ -92,7 +96,10 @@ def _from_shares(rows: int, config: SplitConfig) -> Split:
     if min(shares) > 1:
         first, second, third = (int(share) for share in shares)
     elif sum(shares) <= 1 + 1e-9:
-        first, second = int(rows * config.train), int(rows * (config.train + config.validation)) - int(rows * config.train)
+        first, second = (
+            int(rows * config.train),
+            int(rows * (config.train + config.validation)) - int(rows * config.train),
+        )
         third = int(rows * sum(shares) + 1e-6) - first - second
     else:
         raise ConfigError(f"data.split shares add up to {sum(shares):g}, which is more than 1: {shares}")

@@ -92,7 +92,6 @@ class AttentionMixer(ForecastModel):
                 c.normalizer,
                 temporal=c.temporal,
                 spatial=c.spatial,
-                gates=self.gates,
             )
             for _ in range(c.rounds)
         )
@@ -107,9 +106,7 @@ class AttentionMixer(ForecastModel):
         nn.init.zeros_(self.direct.bias)
         crosses = c.spatial and c.cross_lags > 0
         lags = min(c.cross_lags, task.lookback)
-        self.crossing = (
-            CrossVariateLinear(task.variates, lags, task.horizon, self.gates, c.cross_rank) if crosses else None
-        )
+        self.crossing = CrossVariateLinear(task.variates, lags, task.horizon, c.cross_rank) if crosses else None
 
     def forward(self, x: Tensor, x_mask: Tensor, known: Tensor | None = None) -> Tensor:
         """Forecast [B, H, N, 1 + K] from x [B, L, N], x_mask [B, L, N] and known [B, L + H, C]."""
@@ -139,21 +136,26 @@ class AttentionMixer(ForecastModel):
 
     def crossing_strength(self) -> Tensor | None:
         """[N, N] strength of the linear path across variates."""
-        return None if self.crossing is None else self.crossing.strength()
+        return None if self.crossing is None else self.crossing.strength(self._gate())
 
     def _forecast(self, x: Tensor, x_mask: Tensor, known: Tensor | None, routes: list[Routes] | None) -> Tensor:
         z, statistics = self.norm(x, x_mask)
         tokens = self._tokens(z, x_mask)
         static, ahead = self._extra_tokens(len(x), tokens.shape[2], known)
+        gate = self._gate()  # drawn once: a route is open or closed for the whole pass
         for number, mixing in enumerate(self.rounds, start=1):
-            tokens = mixing(tokens, static, ahead, routes=routes, number=number)
+            tokens = mixing(tokens, static, ahead, gate, routes=routes, number=number)
         point, spread = self.head(self.final_norm(tokens).flatten(2))
         point = point + self.direct(z.transpose(1, 2))
         if self.crossing is not None:
-            point = point + self.crossing(z)
+            point = point + self.crossing(z, gate)
         # the quantiles sit around the point, but asking for them must not pull on it
         output = torch.cat([point.unsqueeze(-1), point.detach().unsqueeze(-1) + spread], dim=-1)
         return self.norm.inverse(output.transpose(1, 2), statistics)
+
+    def _gate(self) -> Tensor | None:
+        gate: Tensor | None = None if self.gates is None else self.gates()
+        return gate
 
     def _tokens(self, z: Tensor, x_mask: Tensor) -> Tensor:
         tokens = self.embed(z, x_mask) + self.position

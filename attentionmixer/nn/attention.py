@@ -9,8 +9,6 @@ import torch.nn.functional as F
 from entmax import entmax15
 from torch import Tensor, nn
 
-from .gates import RouteGates
-
 Normalizer = Literal["softmax", "entmax"]
 
 
@@ -26,7 +24,6 @@ class MessagePassing(nn.Module):
     heads: h.
     dropout: probability on the weights, in training only; routes are reported before it.
     normalizer: ``softmax`` or ``entmax``.
-    gates: gates [to, from] shared by batch and heads, or ``None``.
 
     Sources: Vaswani et al. 2017 (weights); Peters, Niculae and Martins, ACL 2019 (entmax).
     """
@@ -37,29 +34,27 @@ class MessagePassing(nn.Module):
         heads: int,
         dropout: float = 0.0,
         normalizer: Normalizer = "softmax",
-        gates: RouteGates | None = None,
     ) -> None:
         super().__init__()
         if width % heads:
             raise ValueError(f"width {width} is not divisible by {heads} heads")
         self.heads, self.dropout, self.normalizer = heads, dropout, normalizer
-        self.gates = gates
         self.query = nn.Linear(width, width)
         self.key_value = nn.Linear(width, 2 * width)
         self.output = nn.Linear(width, width)
 
     def forward(
-        self, nodes: Tensor, extra: Tensor | None = None, *, with_routes: bool = False
+        self, nodes: Tensor, extra: Tensor | None = None, gate: Tensor | None = None, *, with_routes: bool = False
     ) -> tuple[Tensor, Tensor | None]:
         """Messages to every node and, on request, the weights.
 
-        Shapes: ``nodes`` [G, n, d]; ``extra`` [G, e, d] sources that receive nothing; messages [G, n, d];
-        weights [G, h, n, n + e] or ``None``.
+        Shapes: ``nodes`` [G, n, d]; ``extra`` [G, e, d] sources that receive nothing; ``gate`` z [n, n + e], shared
+        by groups and heads; messages [G, n, d]; weights [G, h, n, n + e] or ``None``.
         """
         sources = nodes if extra is None else torch.cat([nodes, extra], dim=1)
         query = self._split(self.query(nodes))
         key, value = (self._split(part) for part in self.key_value(sources).chunk(2, dim=-1))
-        bias = None if self.gates is None else log_gate(self.gates()).to(query.dtype)
+        bias = None if gate is None else log_gate(gate).to(query.dtype)
         dropout = self.dropout if self.training else 0.0
         weight: Tensor | None = None
         if with_routes or self.normalizer == "entmax":

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 import torch
 from torch import Tensor, nn
 
-from .gates import RouteGates
 from .normalization import MaskedInstanceNorm
 from .ridge import StreamingRidge
 
@@ -20,14 +19,12 @@ class CrossVariateLinear(nn.Module):
 
     Parameters
     ----------
-    variates: N. lags: p, steps used. horizon: H. gates: shared with the spatial blocks, or ``None``.
-    rank: number of horizon profiles, at most H.
+    variates: N. lags: p, steps used. horizon: H. rank: number of horizon profiles, at most H.
     """
 
-    def __init__(self, variates: int, lags: int, horizon: int, gates: RouteGates | None = None, rank: int = 4) -> None:
+    def __init__(self, variates: int, lags: int, horizon: int, rank: int = 4) -> None:
         super().__init__()
         profiles = min(rank, horizon)
-        self.gates = gates
         self.coefficient = nn.Parameter(torch.zeros(variates, variates, lags, profiles))
         self.profile = nn.Parameter(torch.eye(profiles, horizon))
 
@@ -36,17 +33,10 @@ class CrossVariateLinear(nn.Module):
         """p"""
         return self.coefficient.shape[2]
 
-    def open_coefficient(self) -> Tensor:
-        """[to, from, p, r] coefficients as used, that is, times their gates."""
-        if self.gates is None:
-            return self.coefficient
-        variates = self.coefficient.shape[0]
-        return self.coefficient * self.gates()[:, :variates, None, None]
-
-    def forward(self, x_bln: Tensor) -> Tensor:
-        """Correction [B, N, H] from the normalised window [B, L, N], L ≥ p."""
+    def forward(self, x_bln: Tensor, gate: Tensor | None = None) -> Tensor:
+        """Correction [B, N, H] from the normalised window [B, L, N], L ≥ p, and gates [N, N or more]."""
         recent = x_bln[:, -self.lags :].transpose(1, 2)
-        return torch.einsum("bjl,ijlr->bir", recent, self.open_coefficient()) @ self.profile
+        return torch.einsum("bjl,ijlr->bir", recent, self._gated(gate)) @ self.profile
 
     @torch.no_grad()
     def set_full(self, coefficient: Tensor) -> None:
@@ -58,10 +48,15 @@ class CrossVariateLinear(nn.Module):
         self.profile.copy_(profile)
         self.coefficient.copy_((flat @ profile.T).unflatten(0, coefficient.shape[:3]))
 
-    def strength(self) -> Tensor:
+    def strength(self, gate: Tensor | None = None) -> Tensor:
         """[to, from] root mean square, over lags and horizon, of what a unit of each source adds to the target."""
-        response = self.open_coefficient() @ self.profile
+        response = self._gated(gate) @ self.profile
         return response.square().mean(dim=(2, 3)).sqrt()
+
+    def _gated(self, gate: Tensor | None) -> Tensor:
+        if gate is None:
+            return self.coefficient
+        return self.coefficient * gate[:, : len(self.coefficient), None, None]
 
 
 @torch.no_grad()

@@ -7,7 +7,6 @@ from torch import Tensor, nn
 
 from .attention import MessagePassing, Normalizer
 from .dropout import ChannelDropout
-from .gates import RouteGates
 from .routes import Routes
 
 
@@ -24,7 +23,6 @@ class MixingRound(nn.Module):
     width, heads, dropout, normalizer: see `MessagePassing`.
     expansion: width of the feed-forward step, as a multiple of ``width``.
     temporal, spatial: whether the block is there (ablations).
-    gates: route gates of the spatial block, or ``None``.
     """
 
     def __init__(
@@ -37,11 +35,10 @@ class MixingRound(nn.Module):
         *,
         temporal: bool = True,
         spatial: bool = True,
-        gates: RouteGates | None = None,
     ) -> None:
         super().__init__()
         self.temporal = MessagePassing(width, heads, 0.0, normalizer) if temporal else None
-        self.spatial = MessagePassing(width, heads, 0.0, normalizer, gates) if spatial else None
+        self.spatial = MessagePassing(width, heads, 0.0, normalizer) if spatial else None
         self.temporal_norm = nn.LayerNorm(width) if temporal else None
         self.spatial_norm = nn.LayerNorm(width) if spatial else None
         self.spatial_scale = nn.Parameter(torch.zeros(width)) if spatial else None
@@ -59,6 +56,7 @@ class MixingRound(nn.Module):
         tokens: Tensor,
         static: Tensor | None = None,
         known: Tensor | None = None,
+        gate: Tensor | None = None,
         *,
         routes: list[Routes] | None = None,
         number: int = 1,
@@ -69,6 +67,7 @@ class MixingRound(nn.Module):
         ----------
         static: [B, N, S, d] tokens every patch of a variate can listen to.
         known: [B, K, P, d] tokens of known-ahead inputs every variate can listen to.
+        gate: [N, N + K] route gates of the spatial block.
         routes: where to append the `Routes` of both blocks, or ``None`` for the fused path.
         number: number of this round, for the labels.
         """
@@ -83,7 +82,7 @@ class MixingRound(nn.Module):
         if self.spatial is not None and self.spatial_norm is not None and self.spatial_scale is not None:
             mixed = tokens.transpose(1, 2).flatten(0, 1)
             extra = None if known is None else known.transpose(1, 2).flatten(0, 1)
-            message, weight = self.spatial(self.spatial_norm(mixed), extra, with_routes=want)
+            message, weight = self.spatial(self.spatial_norm(mixed), extra, gate, with_routes=want)
             message = self.dropout(message.unflatten(0, (batch, patches)).transpose(1, 2))
             tokens = tokens + self.spatial_scale * message
             if routes is not None and weight is not None:

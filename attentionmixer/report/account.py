@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-import matplotlib.dates as mdates
 import pandas as pd
 from markupsafe import Markup
 
@@ -13,7 +12,8 @@ from ..data.quality import Gap, QualityRecord
 from .blocks import Block, Column, Heading, Items, Note, Picture, Section, Table
 from .run import Run
 from .svg import GRID, PERSISTENCE, Sketch
-from .text import clean, count, duration, moment, percent, shorten, text_width
+from .text import as_time, cell, clean, count, duration, fit, moment, percent, shorten, text_width
+from .timeaxis import days, time_axis
 
 _SHOWN: Final = 15
 _SOURCES: Final = 20
@@ -70,7 +70,10 @@ def _rows(record: QualityRecord) -> Table:
     return Table(
         "Input rows: read = kept + quarantined + merged",
         [Column("Rows", numeric=False), Column("Number"), Column("Share"), Column("Meaning", numeric=False)],
-        [[name, count(value), percent(value / total, 2) if total else "–", meaning] for name, value, meaning in entries],
+        [
+            [name, count(value), percent(value / total, 2) if total else "–", meaning]
+            for name, value, meaning in entries
+        ],
     )
 
 
@@ -82,13 +85,15 @@ def _gaps(run: Run, gaps: Sequence[Gap]) -> list[Block]:
     drawn = _drawable(longest)
     if drawn:
         stations = list(dict.fromkeys(station for station, *_ in drawn))
-        caption = "Where rows are missing. Very short gaps are drawn wider than they are, so that they can be seen."
+        caption = (
+            "Where rows are missing (orange). Very short gaps are drawn wider than they are, so that they can be seen."
+        )
         if len(stations) > _STATIONS:
             caption += f" Of {len(stations)} stations with gaps, the {_STATIONS} with the longest are drawn."
         blocks.append(Picture(_draw(run, drawn), caption))
     rows = [
         [
-            "the whole log" if gap.station == _WHOLE else clean(gap.station),
+            "the whole log" if gap.station == _WHOLE else cell(gap.station),
             moment(gap.start),
             moment(gap.end),
             count(gap.steps),
@@ -100,7 +105,11 @@ def _gaps(run: Run, gaps: Sequence[Gap]) -> list[Block]:
     note = f"{count(len(gaps))} gap(s), {count(sum(gap.steps for gap in gaps))} missing steps in all."
     if rest:
         note += f" {count(len(rest))} shorter gap(s) with {count(sum(gap.steps for gap in rest))} steps are not listed."
-    labels = [Column("Station", numeric=False), Column("From (UTC)", numeric=False), Column("To (UTC)", numeric=False)]
+    labels = [
+        Column("Station", numeric=False),
+        Column("From (UTC)", numeric=False, tight=True),
+        Column("To (UTC)", numeric=False, tight=True),
+    ]
     table = Table("Gaps, longest first", [*labels, Column("Steps"), Column("Length")], rows, note=note)
     return [*blocks, table]
 
@@ -108,15 +117,15 @@ def _gaps(run: Run, gaps: Sequence[Gap]) -> list[Block]:
 def _drawable(gaps: Sequence[Gap]) -> list[tuple[str, pd.Timestamp, pd.Timestamp]]:
     drawn = []
     for gap in gaps:
-        start, end = pd.to_datetime([gap.start, gap.end], errors="coerce", utc=True, format="mixed")
-        if start is not pd.NaT and end is not pd.NaT:
+        start, end = as_time(gap.start), as_time(gap.end)
+        if start is not None and end is not None and start <= end:
             drawn.append((gap.station, start, end))
     return drawn
 
 
 def _draw(run: Run, gaps: Sequence[tuple[str, pd.Timestamp, pd.Timestamp]]) -> Markup:
     stations = list(dict.fromkeys(station for station, *_ in gaps))[:_STATIONS]
-    labels = ["the whole log" if station == _WHOLE else shorten(station, 26) for station in stations]
+    labels = ["the whole log" if station == _WHOLE else fit(station, 8.5, 2.4 * 72) for station in stations]
     left = max(0.5, max(text_width(label, 8.5) for label in labels) / 72 + 0.2)
     height = max(0.3, 0.24 * len(stations))
     sketch = Sketch("gaps", height + 0.5, "Timeline of gaps by station; the longest are listed in the table")
@@ -127,7 +136,7 @@ def _draw(run: Run, gaps: Sequence[tuple[str, pd.Timestamp, pd.Timestamp]]) -> M
         axes.axhline(row, color=GRID, linewidth=6, zorder=1, solid_capstyle="butt")
         bars = [(start, max(end - start + run.step, least)) for name, start, end in gaps if name == station]
         axes.broken_barh(
-            [(mdates.date2num(start), length / pd.Timedelta(days=1)) for start, length in bars],
+            [(float(days([start])[0]), length / pd.Timedelta(days=1)) for start, length in bars],
             (row - 0.3, 0.6),
             facecolors=PERSISTENCE,
             linewidth=0,
@@ -138,9 +147,9 @@ def _draw(run: Run, gaps: Sequence[tuple[str, pd.Timestamp, pd.Timestamp]]) -> M
             fontsize=8.5,
         )  # fmt: skip
     axes.set_ylim(len(stations) - 0.5, -0.5)
-    axes.set_xlim(mdates.date2num(first), mdates.date2num(last))
-    axes.xaxis.set_major_locator(mdates.AutoDateLocator(minticks=3, maxticks=9))
-    axes.xaxis.set_major_formatter(mdates.DateFormatter("%Y-%m-%d"))
+    left_edge, right_edge = days([first, last]).tolist()
+    axes.set_xlim(left_edge, right_edge)
+    time_axis(axes)
     axes.set_yticks([])
     axes.grid(visible=False)
     axes.spines["left"].set_visible(False)
@@ -149,8 +158,8 @@ def _draw(run: Run, gaps: Sequence[tuple[str, pd.Timestamp, pd.Timestamp]]) -> M
 
 def _span(run: Run, gaps: Sequence[tuple[str, pd.Timestamp, pd.Timestamp]]) -> tuple[pd.Timestamp, pd.Timestamp]:
     """The log's whole period where it is known, else that of the gaps."""
-    given = [run.provenance.get("data_start"), run.provenance.get("data_end")]
-    known = [time for time in pd.to_datetime(given, errors="coerce", utc=True) if time is not pd.NaT]
+    given = [as_time(run.provenance.get(key)) for key in ("data_start", "data_end")]
+    known = [time for time in given if time is not None]
     times = [*known, *(start for _, start, _ in gaps), *(end for *_, end in gaps)]
     return min(times), max(times) + run.step
 

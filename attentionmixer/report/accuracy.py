@@ -13,7 +13,8 @@ from .grouping import by_station
 from .metrics import Metrics
 from .run import Run
 from .svg import GRID, LINEAR, MODEL, MUTED, PERSISTENCE, Sketch
-from .text import clean, count, duration, number, percent, shorten, text_width
+from .text import NO_DATA, cell, count, duration, fit, fixed, number, percent, shorten, text_width
+from .verdict import LEVELS
 
 _MANY = 40
 _BASELINES = (("persistence", "repeating the last value", PERSISTENCE, "s"), ("linear", "linear model", LINEAR, "^"))
@@ -22,7 +23,7 @@ _SHOWN_HORIZONS = 48
 
 def section(run: Run) -> Section:
     """Errors on the test part, and the validation part for comparison."""
-    blocks: list[Block] = [_overall(run.metrics), Heading("Error by horizon")]
+    blocks: list[Block] = [_overall(run.metrics), _coverage(run.metrics), Heading("Error by horizon")]
     blocks += _horizon_blocks(run)
     blocks.append(Heading("Error by tag"))
     blocks += _tag_blocks(run)
@@ -36,7 +37,9 @@ def _overall(metrics: Metrics) -> Table:
         ("Repeating the last value", ("baselines", "persistence")),
         ("Linear model", ("baselines", "linear")),
     ):
-        cells = [number(metrics.number(*path, part, kind)) for part in ("test", "validation") for kind in ("mae", "mse")]
+        cells = [
+            number(metrics.number(*path, part, kind)) for part in ("test", "validation") for kind in ("mae", "mse")
+        ]
         skill = metrics.skill(path[1]) if path else None
         rows.append([name, *cells, percent(skill, 1) if path else "–"])
     labels = ("Test MAE", "Test MSE", "Validation MAE", "Validation MSE", "Model's skill over it")
@@ -46,6 +49,20 @@ def _overall(metrics: Metrics) -> Table:
         rows,
         note="MAE: mean absolute error. MSE: mean squared error. Missing readings are not counted. "
         "Skill: 1 − MSE / MSE of the baseline, on the test part.",
+    )
+
+
+def _coverage(metrics: Metrics) -> Table:
+    rows = []
+    for level in LEVELS:
+        share = metrics.number("coverage", f"{level:g}")
+        gap = NO_DATA if share is None else f"{fixed(100 * (share - level), 1)} points"
+        rows.append([f"{percent(level)} interval", percent(level), percent(share, 1), gap])
+    return Table(
+        "Share of test readings inside the intervals",
+        [Column("Interval", numeric=False), Column("Promised"), Column("Measured"), Column("Difference")],
+        rows,
+        note="Measured above promised: the interval is wider than it need be. Below: it is too narrow.",
     )
 
 
@@ -150,7 +167,9 @@ def _tag_blocks(run: Run) -> list[Block]:
         if len(drawn) > _MANY:
             worst_first = sorted(drawn, key=lambda n: min(s for s in skills[n] if s is not None))
             keep = {*worst_first[: _MANY // 2], *worst_first[-(_MANY // 2) :]}
-            caption += f" Drawn are the {_MANY // 2} best and the {_MANY // 2} worst of {len(drawn)}; the table has all."
+            caption += (
+                f" Drawn are the {_MANY // 2} best and the {_MANY // 2} worst of {len(drawn)}; the table has all."
+            )
             drawn = [name for name in drawn if name in keep]
         blocks.append(Picture(_draw_tags(drawn, skills), caption))
     blocks.append(_tag_table(run, names, skills))
@@ -159,29 +178,29 @@ def _tag_blocks(run: Run) -> list[Block]:
 
 def _tag_table(run: Run, names: Sequence[str], skills: dict[str, list[float | None]]) -> Table:
     metrics = run.metrics
+    ends = (1, run.horizon) if run.horizon > 1 else ()
     rows = []
     for name in names:
         path = ("per_tag", name)
         by_horizon = metrics.series("test", *path, "mae_by_horizon")
         rows.append(
             [
-                clean(name),
-                clean(metrics.text("test", *path, "unit") or "–"),
+                cell(name),
+                shorten(metrics.text("test", *path, "unit") or "–", 16),
                 number(metrics.number("test", *path, "mae")),
                 *(number(metrics.number("baselines", b, "test", *path, "mae")) for b, *_ in _BASELINES),
                 number(metrics.number("test", *path, "rmse")),
-                *([number(by_horizon[0]), number(by_horizon[-1])] if len(by_horizon) > 1 else ["–", "–"]),
+                *(number(_at(by_horizon, step)) for step in ends),
                 *(percent(skill) for skill in skills[name]),
                 count(metrics.number("test", *path, "observed_values")),
             ]
         )
-    first, last = duration(run.ahead(1)), duration(run.ahead(run.horizon))
-    labels = ("MAE", "MAE last value", "MAE linear", "RMSE", f"MAE at {first}", f"MAE at {last}")
+    labels = ["MAE", "MAE last value", "MAE linear", "RMSE", *(f"MAE at {duration(run.ahead(step))}" for step in ends)]
     return Table(
         "Errors by tag on the test part, in the tag's own unit",
         [
-            Column("Tag", numeric=False),
-            Column("Unit", numeric=False),
+            Column("Tag", numeric=False, tight=max(map(len, names)) <= 30),
+            Column("Unit", numeric=False, tight=True),
             *map(Column, (*labels, "Skill, last value", "Skill, linear", "Readings")),
         ],
         rows,
@@ -191,10 +210,12 @@ def _tag_table(run: Run, names: Sequence[str], skills: dict[str, list[float | No
 
 def _draw_tags(names: Sequence[str], skills: dict[str, list[float | None]]) -> Markup:
     row, size = 0.185, 8.5
-    labels = [shorten(name, 34) for name in names]
-    left = max(0.8, min(2.7, max(text_width(label, size) for label in labels) / 72 + 0.15))
+    labels = [fit(name, size, 2.6 * 72) for name in names]
+    left = max(0.8, max(text_width(label, size) for label in labels) / 72 + 0.15)
     height = row * len(names)
-    sketch = Sketch("skill", height + 0.85, "Dot chart of the skill of each tag against both baselines; figures in the table")
+    sketch = Sketch(
+        "skill", height + 0.85, "Dot chart of the skill of each tag against both baselines; figures in the table"
+    )
     axes = sketch.axes(left, 0.45, 9.05 - left, height)
     position = np.arange(len(names))
     finite = [s for name in names for s in skills[name] if s is not None]
@@ -214,9 +235,16 @@ def _draw_tags(names: Sequence[str], skills: dict[str, list[float | None]]) -> M
     for y, label in enumerate(labels):
         axes.axhline(y, color=GRID, linewidth=0.6, zorder=0.5)
         sketch.name(
-            axes, -0.09 / (9.05 - left), y, label, transform=axes.get_yaxis_transform(), ha="right", va="center", fontsize=size
+            axes,
+            -0.09 / (9.05 - left),
+            y,
+            label,
+            transform=axes.get_yaxis_transform(),
+            ha="right",
+            va="center",
+            fontsize=size,
         )
-    axes.xaxis.set_major_formatter(lambda value, _: percent(value))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{number(100 * value, 2)} %")
     axes.set_xlabel("skill on the test part")
     sketch.figure.legend(loc="upper right", ncols=2, bbox_to_anchor=(0.99, 1.0), borderaxespad=0.2, handletextpad=0.3)
     return sketch.svg()

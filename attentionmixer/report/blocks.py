@@ -38,10 +38,11 @@ class Picture:
 
 @dataclass(frozen=True)
 class Column:
-    """A table's column. `numeric` ones are set to the right."""
+    """A table's column. `numeric` ones are set to the right; neither they nor `tight` ones are broken into lines."""
 
     label: str
     numeric: bool = True
+    tight: bool = False
 
 
 @dataclass(frozen=True)

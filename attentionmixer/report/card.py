@@ -8,7 +8,7 @@ from typing import Any
 from .blocks import Block, Column, Facts, Heading, Items, Listing, Note, Section, Table
 from .grouping import by_station
 from .run import Run
-from .text import NO_DATA, clean, clean_lines, count, duration, fixed, moment, number, percent
+from .text import NO_DATA, clean, clean_lines, count, duration, fixed, moment, number, percent, shorten
 from .verdict import ADVISORY
 
 
@@ -21,7 +21,7 @@ def model_card(run: Run) -> Section:
         Heading("Intended use"),
         Items(
             [
-                "Short-term forecasts of the tags listed above, with intervals, for people who watch the network or plant.",
+                "Short-term forecasts of the tags listed above, with intervals, for those who watch the plant.",
                 "Showing which tags and which past hours a forecast rests on, as a starting point for questions.",
                 ADVISORY,
             ]
@@ -54,7 +54,10 @@ def _facts(run: Run) -> list[tuple[str, str]]:
         ("Horizon", f"{count(run.horizon)} steps ({duration(run.horizon * minutes)})"),
         ("Effective sources per estimate", ", ".join(effective) or NO_DATA),
         ("Open routes", percent(metrics.number("routes", "open"), 1)),
-        ("Trained", f"{moment(provenance.get('created'))} UTC, version {clean(str(provenance.get('version', NO_DATA)))}"),
+        (
+            "Trained",
+            f"{moment(provenance.get('created'))} UTC, version {clean(str(provenance.get('version', NO_DATA)))}",
+        ),
         ("Seed", clean(str(provenance.get("seed", NO_DATA)))),
         ("Training time", _with(metrics.number("train", "seconds"), _seconds)),
         ("Epochs", count(metrics.number("train", "epochs"))),
@@ -96,7 +99,7 @@ def _periods(run: Run) -> Table:
         for name, key, use in entries
     ]
     labels = ("Period", "From (UTC)", "To (UTC)", "Used for")
-    return Table("Data span and split", [Column(label, numeric=False) for label in labels], rows)
+    return Table("Data span and split", [Column(label, numeric=False, tight="UTC" in label) for label in labels], rows)
 
 
 def _tags(run: Run) -> Table:
@@ -107,7 +110,14 @@ def _tags(run: Run) -> Table:
             place = "–" if tag.coordinates is None else ", ".join(fixed(degree, 4) for degree in tag.coordinates)
             quantity = clean(tag.quantity.replace("_", " "))
             rows.append(
-                [clean(tag.name), clean(tag.unit or "–"), quantity, clean(station or "–"), place, roles.get(tag.role, tag.role)]
+                [
+                    clean(tag.name),
+                    shorten(tag.unit or "–", 16),
+                    quantity,
+                    clean(station or "–"),
+                    place,
+                    roles.get(tag.role, tag.role),
+                ]
             )
     labels = ("Tag", "Unit", "Quantity", "Station", "Latitude, longitude", "Role")
     return Table(f"{len(rows)} tags", [Column(label, numeric=False) for label in labels], rows, fold=True)
@@ -116,9 +126,9 @@ def _tags(run: Run) -> Table:
 def _limits(run: Run) -> list[str]:
     end = moment(run.provenance.get("train_end"))
     return [
-        f"It knows the readings up to {end} UTC. After a change of detector, site, operating state or time step it must be "
-        "trained again.",
-        f"It forecasts the {count(len(run.tags))} tags it was trained on, by name; it says nothing about other tags or stations.",
+        f"It was trained on readings up to {end} UTC. After a change of detector, site, operating state or time step "
+        "it must be trained again.",
+        f"It knows the {count(len(run.tags))} tags it was trained on, by name, and says nothing about other tags.",
         "Events unlike any in the training period, a release above all, are outside what was measured here.",
         "Intervals were checked as an average over the test period; in single hours, such as rain, they may hold less.",
         "Route weights are not causes and were not tested for faithfulness in this report.",
@@ -135,7 +145,13 @@ def reproduce(run: Run) -> Section:
     blocks: list[Block] = []
     command = environment.get("command")
     if command:
-        text = command if isinstance(command, str) else " ".join(map(str, command)) if isinstance(command, list) else str(command)
+        text = (
+            command
+            if isinstance(command, str)
+            else " ".join(map(str, command))
+            if isinstance(command, list)
+            else str(command)
+        )
         blocks.append(Listing("Command", clean_lines(text)))
     else:
         blocks.append(Note("The command is not on record: environment.json is missing or does not name it.", "empty"))
@@ -160,13 +176,13 @@ def _hash(run: Run) -> Block:
             f"promises {clean(run.promised_sha256)}.",
             "warning",
         )
-    return Facts([("SHA-256 of model.safetensors", run.weights_sha256)])
+    return Listing("SHA-256 of the weights", f"{run.weights_sha256}  model.safetensors")
 
 
 def _environment(environment: Mapping[str, Any]) -> list[Block]:
     packages = environment.get("packages")
     known = {key: value for key, value in environment.items() if key not in ("packages", "command")}
-    facts = [(clean(str(key)).replace("_", " ").capitalize(), clean(_plain(value))) for key, value in known.items() if value]
+    facts = [(_term(str(key)), clean(_plain(value))) for key, value in known.items() if value]
     blocks: list[Block] = [Facts(facts)] if facts else []
     if isinstance(packages, Mapping) and packages:
         blocks.append(
@@ -178,6 +194,11 @@ def _environment(environment: Mapping[str, Any]) -> list[Block]:
             )
         )
     return blocks
+
+
+def _term(key: str) -> str:
+    words = clean(key).replace("_", " ")
+    return words.upper() if key in ("cpu", "gpu") else words[:1].upper() + words[1:]
 
 
 def _plain(value: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from ..data.log import Tag
 from ..routemap import RouteMap
 
 Array = NDArray[np.float64]
+SHOWN: Final = 60  # nodes that a page can name
 
 
 def by_station(tags: Sequence[Tag]) -> list[tuple[str | None, list[Tag]]]:
@@ -83,7 +85,7 @@ class NamedMatrix:
 
 
 def named_matrix(route_map: RouteMap, tags: Sequence[Tag]) -> NamedMatrix:
-    """A map's strength in the order of stations. A name that is no tag (a known-ahead token, say) belongs to no group."""
+    """A map's strength in the order of stations. A name that is no tag (a known-ahead token) belongs to no group."""
     ordered = [tag for _, group in by_station(tags) for tag in group]
     rank = {tag.name: place for place, tag in enumerate(ordered)}
     station: Mapping[str, str | None] = {tag.name: tag.station for tag in tags}
@@ -93,9 +95,7 @@ def named_matrix(route_map: RouteMap, tags: Sequence[Tag]) -> NamedMatrix:
     targets = tuple(route_map.targets[i] for i in rows)
     sources = tuple(route_map.sources[i] for i in columns)
     values = np.nan_to_num(np.abs(route_map.strength.astype(np.float64)))[np.ix_(rows, columns)]
-    return NamedMatrix(
-        targets, sources, values, tuple(map(station.get, targets)), tuple(map(station.get, sources))
-    )
+    return NamedMatrix(targets, sources, values, tuple(map(station.get, targets)), tuple(map(station.get, sources)))
 
 
 def mean_of(matrices: Sequence[NamedMatrix]) -> NamedMatrix:
@@ -108,8 +108,8 @@ def mean_of(matrices: Sequence[NamedMatrix]) -> NamedMatrix:
 def station_matrix(matrix: NamedMatrix) -> NamedMatrix:
     """Stations instead of tags: the weight that a station's tags put, on average, on all tags of another together.
 
-    A[s, r] = mean over targets i of s of Σ over sources j of r of a_ij, so that rows still sum to what they did. A tag of
-    no station stands for itself.
+    A[s, r] = mean over targets i of s of Σ over sources j of r of a_ij, so that rows still sum to what they did. A tag
+    of no station stands for itself.
     """
 
     def ends(names: tuple[str, ...], groups: tuple[str | None, ...]) -> tuple[list[str], NDArray[np.float64]]:
@@ -144,3 +144,17 @@ def busiest(matrix: NamedMatrix, count: int) -> NamedMatrix:
         [i for i, name in enumerate(matrix.targets) if name in chosen],
         [i for i, name in enumerate(matrix.sources) if name in chosen],
     )
+
+
+def few_enough(matrix: NamedMatrix) -> tuple[NamedMatrix, str]:
+    """The matrix, or less of it where it has more nodes than a page can name; and the sentence that says so."""
+    nodes = max(len(matrix.targets), len(matrix.sources))
+    if nodes <= SHOWN:
+        return matrix, ""
+    stations = station_matrix(matrix)
+    if 1 < max(len(stations.targets), len(stations.sources)) <= SHOWN:
+        return stations, (
+            f"The {nodes} tags are summed up by station: the weight that a station's tags put, on average, on all tags "
+            "of the other together. "
+        )
+    return busiest(matrix, SHOWN), f"Of {nodes} tags the {SHOWN} with the strongest routes are drawn. "

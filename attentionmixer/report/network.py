@@ -4,75 +4,101 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch
+from matplotlib.path import Path as Curve
 from numpy.typing import NDArray
 
+from .circle import Circle, Place, circle_labels
 from .grouping import NamedMatrix
 from .svg import INK, MODEL, MUTED, PAPER, WIDTH, Sketch
-from .text import number, shorten, text_width
+from .text import fit, number, text_width
 
-Place = tuple[float, float]  # inches from the lower left corner of the drawing
-ARROWS: Final = 40
+ARROWS: Final = 30
 _SIZE: Final = 8.5
+_KM_PER_DEGREE: Final = 111.2
 _NODE: Final = 0.075  # radius, inches
-_LABEL: Final = 26
+
+
+@dataclass(frozen=True)
+class NetworkDrawing:
+    """The drawing, the number of its arrows, and how many labels found no free place."""
+
+    svg: Markup
+    arrows: int
+    unlabelled: int
 
 
 def draw_network(
-    key: str, matrix: NamedMatrix, labels: Mapping[str, str], alt: str, degrees: Mapping[str, tuple[float, float]] | None
-) -> tuple[Markup, int, int]:
+    key: str,
+    matrix: NamedMatrix,
+    alt: str,
+    *,
+    labels: Mapping[str, str],
+    degrees: Mapping[str, tuple[float, float]] | None,
+) -> NetworkDrawing:
     """Draw the strongest routes between different nodes.
 
     Parameters
     ----------
     labels: name → short label for the circle, where groups are named beside it.
     degrees: name → (latitude, longitude) of every node, or ``None`` for a circle.
-
-    Returns
-    -------
-    The drawing, the number of arrows drawn, and the number of nodes whose label found no free place.
     """
     names = list(dict.fromkeys(matrix.targets + matrix.sources))
-    routes = matrix.routes(min(ARROWS, 3 * len(names)))
-    height = 5.4 if degrees is None else _map_height(names, degrees)
+    routes = matrix.routes(min(ARROWS, 2 * len(names)))
+    height = 5.6 if degrees is None else _map_height(names, degrees)
     sketch = Sketch(key, height, alt)
     axes = sketch.axes(0, 0, WIDTH, height)
     axes.set_xlim(0, WIDTH)
     axes.set_ylim(0, height)
     axes.set_axis_off()
-    places = _circle(matrix, names, height) if degrees is None else _map(names, degrees, height)
-    strongest = max((matrix.values[to, source] for to, source in routes), default=1.0)
+    unlabelled, centre = 0, None
+    if degrees is None:
+        circle = Circle.of(matrix, names, height)
+        places = {name: circle.place(angle) for name, angle in circle.angles.items()}
+        centre = circle.centre
+        circle_labels(sketch, axes, circle, labels)
+    else:
+        places = _map(names, degrees, height)
+        unlabelled = _map_labels(sketch, axes, names, places)
+        _scale_bar(axes, _scale(names, degrees, height))
+    strongest = max((float(matrix.values[route]) for route in routes), default=1.0)
     for to, source in reversed(routes):  # the strongest on top
-        start, end = places[matrix.sources[source]], places[matrix.targets[to]]
-        _arrow(axes, start, end, matrix.values[to, source] / strongest, bend=0.16 if degrees else -0.12)
+        ends = (places[matrix.sources[source]], places[matrix.targets[to]])
+        _arrow(axes, ends, float(matrix.values[to, source]) / strongest, centre=centre)
     points = np.array([places[name] for name in names])
     axes.plot(points[:, 0], points[:, 1], "o", color=INK, markersize=_NODE * 72 * 1.5, markeredgecolor=PAPER, zorder=5)
-    if degrees is None:
-        unlabelled = 0
-        _circle_labels(sketch, axes, matrix, names, labels, height)
-    else:
-        unlabelled = _map_labels(sketch, axes, names, places, height)
     _legend(axes, strongest, height)
-    return sketch.svg(), len(routes), unlabelled
+    return NetworkDrawing(sketch.svg(), len(routes), unlabelled)
 
 
-def _arrow(axes: Axes, start: Place, end: Place, share: float, bend: float) -> None:
+def _arrow(
+    axes: Axes, ends: tuple[Place, Place], share: float, *, centre: Place | None = None, bend: float = 0.12
+) -> None:
+    """An arrow that bends to its right, so that two opposite ones lie side by side; on a circle towards its centre."""
+    a, b = np.array(ends[0]), np.array(ends[1])
+    along = b - a
+    control = (a + b) / 2 + bend * np.array([along[1], -along[0]])
+    if centre is not None:
+        # neighbours keep close to the rim
+        pull = 0.15 + 0.45 * min(1.0, float(np.hypot(*along)) / 3.0)
+        control += pull * (np.array(centre) - (a + b) / 2)
+    gap = _NODE * 1.35
+    a = a + (control - a) / max(float(np.hypot(*(control - a))), 1e-9) * gap
+    b = b + (control - b) / max(float(np.hypot(*(control - b))), 1e-9) * gap
     axes.add_patch(
         FancyArrowPatch(
-            start,
-            end,
-            connectionstyle=f"arc3,rad={bend}",
+            path=Curve([a, control, b], [Curve.MOVETO, Curve.CURVE3, Curve.CURVE3]),
             arrowstyle=f"-|>,head_length={2.2 + 2.6 * share:.2f},head_width={1.1 + 1.5 * share:.2f}",
-            shrinkA=_NODE * 72,
-            shrinkB=_NODE * 72,
             linewidth=0.5 + 2.6 * share,
-            color=MODEL,
+            facecolor=MODEL,
+            edgecolor=MODEL,
+            fill=True,
             alpha=0.25 + 0.6 * share,
             joinstyle="miter",
             capstyle="butt",
@@ -84,8 +110,8 @@ def _arrow(axes: Axes, start: Place, end: Place, share: float, bend: float) -> N
 def _legend(axes: Axes, strongest: float, height: float) -> None:
     for index, share in enumerate((1.0, 0.5)):
         y = height - 0.22 - 0.22 * index
-        _arrow(axes, (0.15, y), (0.75, y), share, bend=0.0)
-        axes.text(0.85, y, number(strongest * share, 2), va="center", fontsize=_SIZE, color=MUTED)
+        _arrow(axes, ((0.15, y), (0.85, y)), share, bend=0.0)
+        axes.text(0.95, y, number(strongest * share, 2), va="center", fontsize=_SIZE, color=MUTED)
 
 
 # --- at their coordinates --------------------------------------------------------------------------------------------
@@ -109,13 +135,29 @@ def _flat(
 
 def _map(names: Sequence[str], degrees: Mapping[str, tuple[float, float]], height: float) -> dict[str, Place]:
     east, north = _flat(names, degrees)
-    room = np.array([WIDTH - 3.0, height - 1.0])
-    spans = [float(np.ptp(axis)) for axis in (east, north)]
-    scale = min((r / s for r, s in zip(room, spans, strict=True) if s > 0), default=1.0)
+    scale = _scale(names, degrees, height)
     points = np.stack([east - (east.max() + east.min()) / 2, north - (north.max() + north.min()) / 2], axis=1) * scale
     points = _apart(points + np.array([WIDTH / 2, height / 2]), least=3.2 * _NODE)
     points = np.clip(points, 0.25, np.array([WIDTH, height]) - 0.25)
     return {name: (float(x), float(y)) for name, (x, y) in zip(names, points, strict=True)}
+
+
+def _scale(names: Sequence[str], degrees: Mapping[str, tuple[float, float]], height: float) -> float:
+    """Inches per degree of latitude."""
+    spans = (float(np.ptp(axis)) for axis in _flat(names, degrees))
+    rooms = (WIDTH - 3.0, height - 1.0)
+    return min((room / span for room, span in zip(rooms, spans, strict=True) if span > 0), default=1.0)
+
+
+def _scale_bar(axes: Axes, scale: float) -> None:
+    """A bar of a round number of kilometres, about an inch long."""
+    inches_per_km = scale / _KM_PER_DEGREE
+    power = 10.0 ** math.floor(math.log10(1.0 / inches_per_km))
+    kilometres = max(step * power for step in (1, 2, 5) if step * power * inches_per_km <= 1.0)
+    length = kilometres * inches_per_km
+    axes.plot([0.15, 0.15, 0.15 + length, 0.15 + length], [0.27, 0.2, 0.2, 0.27], color=MUTED, linewidth=1)
+    text = f"{number(kilometres * 1000, 2)} m" if kilometres < 1 else f"{number(kilometres, 2)} km"
+    axes.text(0.15, 0.34, text, fontsize=_SIZE, color=MUTED)
 
 
 def _apart(points: NDArray[np.float64], least: float) -> NDArray[np.float64]:
@@ -135,93 +177,44 @@ def _apart(points: NDArray[np.float64], least: float) -> NDArray[np.float64]:
     return points
 
 
-def _map_labels(
-    sketch: Sketch, axes: Axes, names: Sequence[str], places: Mapping[str, Place], height: float
-) -> int:
-    """Write each label at the first free place round its node; return how many found none."""
+def _map_labels(sketch: Sketch, axes: Axes, names: Sequence[str], places: Mapping[str, Place]) -> int:
+    """Write each label at the first free place round its node, outward first; return how many found none."""
+    height = axes.get_ylim()[1]
     taken = [(x - _NODE, y - _NODE, x + _NODE, y + _NODE) for x, y in places.values()]
-    taken.append((0.0, height - 0.6, 1.5, height))  # the legend
+    taken += [(0.0, height - 0.6, 1.6, height), (0.0, 0.0, 1.6, 0.5)]  # the two legends
+    centre = np.mean(list(places.values()), axis=0)
     missing = 0
     for name in names:
-        text = shorten(name, _LABEL)
+        text = fit(name, _SIZE, 1.9 * 72)
         width, tall = text_width(text, _SIZE) / 72, _SIZE / 72 * 1.15
         x, y = places[name]
-        gap = _NODE * 1.7
-        for dx, dy, align in (
-            (gap, 0, "left"), (-gap, 0, "right"), (0, gap + tall / 2, "center"), (0, -gap - tall / 2, "center"),
-            (gap, tall, "left"), (gap, -tall, "left"), (-gap, tall, "right"), (-gap, -tall, "right"),
-        ):  # fmt: skip
+        for dx, dy, align in _sides(np.array([x, y]) - centre, _NODE * 1.7, tall):
             left = x + dx - {"left": 0.0, "right": width, "center": width / 2}[align]
             box = (left, y + dy - tall / 2, left + width, y + dy + tall / 2)
             inside = box[0] > 0.02 and box[2] < WIDTH - 0.02 and box[1] > 0 and box[3] < height
             if inside and not any(_overlap(box, other) for other in taken):
                 taken.append(box)
-                sketch.name(axes, x + dx, y + dy, text, ha=align, va="center", fontsize=_SIZE, zorder=6)
+                sketch.name(axes, x + dx, y + dy, text, halo=True, ha=align, va="center", fontsize=_SIZE, zorder=6)
                 break
         else:
             missing += 1
     return missing
 
 
+def _sides(outward: NDArray[np.float64], gap: float, tall: float) -> list[tuple[float, float, str]]:
+    """Places for a label relative to its node, (dx, dy, alignment); those on the `outward` side come first."""
+    sides = [
+        (gap, 0.0, "left"),
+        (-gap, 0.0, "right"),
+        (0.0, gap + tall / 2, "center"),
+        (0.0, -gap - tall / 2, "center"),
+        (gap * 0.8, tall * 0.8, "left"),
+        (gap * 0.8, -tall * 0.8, "left"),
+        (-gap * 0.8, tall * 0.8, "right"),
+        (-gap * 0.8, -tall * 0.8, "right"),
+    ]
+    return sorted(sides, key=lambda side: -(side[0] * outward[0] + side[1] * outward[1]) / math.hypot(side[0], side[1]))
+
+
 def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
-
-
-# --- on a circle -----------------------------------------------------------------------------------------------------
-
-
-def _angles(matrix: NamedMatrix, names: Sequence[str]) -> NDArray[np.float64]:
-    """Clockwise from the top, with a wider space between groups."""
-    group = dict(zip(matrix.targets + matrix.sources, matrix.target_groups + matrix.source_groups, strict=True))
-    steps = [1.0 if group[a] == group[b] else 1.8 for a, b in zip(names, [*names[1:], names[0]], strict=True)]
-    turns = np.cumsum([0.0, *steps[:-1]]) / sum(steps)
-    angles: NDArray[np.float64] = math.pi / 2 - 2 * math.pi * (turns + 0.5 * steps[-1] / sum(steps))
-    return angles
-
-
-def _radius(height: float) -> float:
-    return height / 2 - 1.05
-
-
-def _circle(matrix: NamedMatrix, names: Sequence[str], height: float) -> dict[str, Place]:
-    return {
-        name: (WIDTH / 2 + _radius(height) * math.cos(a), height / 2 + _radius(height) * math.sin(a))
-        for name, a in zip(names, _angles(matrix, names), strict=True)
-    }
-
-
-def _circle_labels(
-    sketch: Sketch, axes: Axes, matrix: NamedMatrix, names: Sequence[str], labels: Mapping[str, str], height: float
-) -> None:
-    group = dict(zip(matrix.targets + matrix.sources, matrix.target_groups + matrix.source_groups, strict=True))
-    angles = dict(zip(names, _angles(matrix, names), strict=True))
-    runs = [(key, list(members)) for key, members in groupby(names, key=lambda name: group[name])]
-    named = len(runs) > 1 and len(names) >= 3 * len(runs) and all(key is not None for key, _ in runs)
-    radius, size = _radius(height), float(np.clip(2 * math.pi * _radius(height) * 72 / len(names) * 0.7, 5, _SIZE))
-    longest = 0.0
-    for name in names:
-        text = shorten(labels.get(name, name) if named else name, 18)
-        longest = max(longest, text_width(text, size) / 72)
-        _radial(sketch, axes, text, angles[name], radius + 0.14, size, height)
-    if not named:
-        return
-    for key, members in runs:
-        middle = float(np.mean([angles[name] for name in members]))
-        side = math.cos(middle)
-        align = "center" if abs(side) < 0.35 else "left" if side > 0 else "right"
-        distance = radius + 0.3 + longest
-        sketch.name(
-            axes, WIDTH / 2 + distance * side, height / 2 + min(distance, height / 2 - 0.1) * math.sin(middle),
-            shorten(key or "", _LABEL), ha=align, va="center", fontsize=9.5,
-        )  # fmt: skip
-
-
-def _radial(sketch: Sketch, axes: Axes, text: str, angle: float, radius: float, size: float, height: float) -> None:
-    """Text that leads away from the centre and is never upside down."""
-    turned = math.degrees(angle) % 360
-    left = 90 < turned < 270
-    x, y = WIDTH / 2 + radius * math.cos(angle), height / 2 + radius * math.sin(angle)
-    sketch.name(
-        axes, x, y, text, rotation=turned - 180 if left else turned, ha="right" if left else "left", va="center",
-        fontsize=size,
-    )  # fmt: skip

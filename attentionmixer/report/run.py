@@ -103,6 +103,10 @@ def load_run(folder: Path) -> Run:
     except (KeyError, TypeError, ValueError, LogError) as error:
         what = f"the entry {error} is missing" if isinstance(error, KeyError) else str(error)
         raise RunError(f"{forecaster} is damaged: {what}; {_AGAIN}") from error
+    for tag in tags:
+        texts = (tag.name, tag.quantity, tag.unit or "", tag.station or "", tag.role)
+        if not tag.name or not all(isinstance(text, str) for text in texts):
+            raise RunError(f"{forecaster} is damaged: the tag {tag.name!r} has a field that is no text; {_AGAIN}")
     if not tags or step <= pd.Timedelta(0) or horizon < 1 or lookback < 1:
         raise RunError(f"{forecaster} is damaged: it names no tag, or a step, lookback or horizon below 1; {_AGAIN}")
     forecasts = folder / "forecasts.parquet"
@@ -151,8 +155,9 @@ def _json(path: Path) -> dict[str, Any] | None:
 
 
 def _routes(folder: Path) -> tuple[RouteMap, ...]:
-    maps = [RouteMap.load(path) for path in sorted(folder.glob("*.json"))]
-    for path, route_map in zip(sorted(folder.glob("*.json")), maps, strict=True):
+    paths = sorted(folder.glob("*.json"))
+    maps = [RouteMap.load(path) for path in paths]
+    for path, route_map in zip(paths, maps, strict=True):
         if route_map.axis not in ("spatial", "temporal") or not all(
             isinstance(name, str) for name in route_map.targets + route_map.sources
         ):

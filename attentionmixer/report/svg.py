@@ -1,9 +1,9 @@
 """`Sketch`: a matplotlib figure that becomes a piece of SVG for the page.
 
-Three things are settled here for all drawings. Colours of ink and lines become CSS variables, so that one drawing serves
-light and dark pages and print. Names from logs never reach matplotlib: it draws a stand-in, and the name is set as the
-text of the finished SVG element; so `$` starts no formula, no glyph can be missing, and nothing has to be escaped by hand.
-Identifiers are made unique over the page.
+Three things are settled here for all drawings. Colours of ink and lines become CSS variables, so that one drawing
+serves light and dark pages and print. Names from logs never reach matplotlib: it draws a stand-in, and the name is set
+as the text of the finished SVG element; so `$` starts no formula, no glyph can be missing, and nothing has to be
+escaped by hand. Identifiers are made unique over the page.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ def drawing_style() -> Iterator[None]:
     """The report's style, whatever the user's own matplotlib settings are; those are restored afterwards."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_STYLE)
+        for key, value in _STYLE.items():
+            matplotlib.rcParams[key] = value  # type: ignore[index]
         yield
 
 
@@ -103,6 +104,7 @@ class Sketch:
         self._key = key
         self._alt = alt
         self._names: dict[str, str] = {}
+        self._halos: set[str] = set()
 
     def axes(self, left: float, bottom: float, width: float, height: float, **settings: Any) -> Axes:
         """Axes at a place given in inches from the lower left corner."""
@@ -111,13 +113,18 @@ class Sketch:
         axes: Axes = self.figure.add_axes(place, **settings)
         return axes
 
-    def name(self, where: Axes, x: float, y: float, text: str, **settings: Any) -> Text:
-        """Write text from a log at (x, y), in data coordinates unless `transform` is given."""
+    def name(self, where: Axes, x: float, y: float, text: str, *, halo: bool = False, **settings: Any) -> Text:
+        """Write text from a log at (x, y), in data coordinates unless `transform` is given.
+
+        `halo` keeps lines that pass under the text away from its letters.
+        """
         # only text that turns about its anchor keeps its alignment in a browser's font
         artist: Text = where.text(x, y, "xg", rotation_mode="anchor", **settings)
         key = f"name{len(self._names)}"
         artist.set_gid(key)
         self._names[key] = clean(text)
+        if halo:
+            self._halos.add(key)
         return artist
 
     def svg(self) -> Markup:
@@ -139,7 +146,7 @@ class Sketch:
             "xmlns": "http://www.w3.org/2000/svg",
         }
         # ElementTree escaped all text and attributes, so this is safe as it is
-        return Markup(ET.tostring(root, encoding="unicode"))  # noqa: S704
+        return Markup(ET.tostring(root, encoding="unicode"))
 
     def _tidy(self, root: ET.Element) -> None:
         for parent in list(root.iter()):
@@ -149,29 +156,31 @@ class Sketch:
             if parent.get("id") in self._names:
                 for text in parent.iter("text"):
                     text.text = self._names[parent.attrib["id"]]
+                    if parent.attrib["id"] in self._halos:
+                        text.set("class", "halo")
             if parent.tag != "text" and parent.text is not None and not parent.text.strip():
                 parent.text = None
             parent.tail = None
 
     def _restyle(self, element: ET.Element, used: set[str]) -> None:
-        attributes: dict[str, str] = {}
+        attributes = {}
         for full_name, value in element.attrib.items():
             name = full_name.rpartition("}")[2]
-            if name == "id":
-                if value not in used:
-                    continue
-                value = f"{self._key}-{value}"
-            elif name == "style":
-                value = _style(value)
-            elif name == "d":
-                value = re.sub(r"(\.\d\d)\d+", r"\1", " ".join(value.split()))
-            elif name == "transform" and value.startswith("rotate(-0 "):
-                continue
-            if name == "href" and value.startswith("#"):
-                value = f"#{self._key}-{value[1:]}"
-            attributes[name] = re.sub(r"url\(#", f"url(#{self._key}-", value)
+            unused = name == "id" and value not in used
+            if not unused and not value.startswith("rotate(-0 "):
+                attributes[name] = self._attribute(name, value)
         element.attrib.clear()
         element.attrib.update(attributes)
+
+    def _attribute(self, name: str, value: str) -> str:
+        if name == "id":
+            return f"{self._key}-{value}"
+        if name == "href" and value.startswith("#"):
+            return f"#{self._key}-{value[1:]}"
+        if name == "d":  # a hundredth of a point is fine enough
+            return re.sub(r"(\.\d\d)\d+", r"\1", " ".join(value.split()))
+        value = _style(value) if name == "style" else value
+        return value.replace("url(#", f"url(#{self._key}-")
 
 
 def _references(value: str) -> Iterator[str]:

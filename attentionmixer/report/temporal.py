@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 
 from ..routemap import RouteMap
 from .blocks import Block, Column, Note, Picture, Section, Table
-from .grouping import named_matrix
+from .grouping import NamedMatrix, named_matrix
 from .heatmap import draw_small_maps
 from .run import Run
 from .svg import LINEAR, MODEL, MUTED, PERSISTENCE, WIDTH, Sketch
-from .text import clean, count, duration, number, percent
+from .text import cell, clean, count, duration, number, percent
 
 _TITLE: Final = "Temporal routes: from what age of the window"
 _COLOURS: Final = (MODEL, PERSISTENCE, LINEAR, MUTED)
@@ -34,8 +34,8 @@ def _blocks(run: Run) -> list[Block]:
         name = clean(str(run.model.get("name", "this model")))
         return [
             Note(
-                f"The run holds no temporal route map. Either {name} passes no messages between parts of its window, or the "
-                "folder routes/ was not copied with the run.",
+                f"The run holds no temporal route map. Either {name} passes no messages between parts of its window, "
+                "or the folder routes/ was not copied with the run.",
                 "empty",
             )
         ]
@@ -44,26 +44,31 @@ def _blocks(run: Run) -> list[Block]:
     averaged = f" Weights are averaged over {count(windows)} windows and over all tags." if windows else ""
     blocks: list[Block] = [
         Note(
-            f"The model sees the last {window} of every tag, cut into {len(maps[0].sources)} parts. The bars show how much "
-            f"the newest part, the one that ends at the last reading, listens to each part of the window.{averaged}"
+            f"The model sees the last {window} of every tag, cut into {len(maps[0].sources)} parts. The bars show how "
+            f"much the newest part, the one that ends at the last reading, listens to each part of it.{averaged}"
         ),
         Note(
-            "How to read it: a tall bar at the left means that old readings matter, one at the right that the newest do. "
-            "If all bars are as tall as the grey line, no age is preferred. Weight alone is weak evidence of use.",
+            "How to read it: a tall bar at the left means that much weight lies on old readings, one at the right that "
+            "it lies on the newest. If all bars are as tall as the grey line, no age is preferred. Weight alone is "
+            "weak evidence of use.",
             "hint",
         ),
         *(Note(clean(note)) for note in dict.fromkeys(m.note for m in maps if m.note)),
-        Picture(_bars(maps), "Weight by age for the newest part of the window. Grey line: the weight if all ages got the same."),
+        Picture(
+            _bars(maps),
+            "Weight by age for the newest part of the window. Grey line: the weight if all ages got the same.",
+        ),
         _table(maps),
     ]
     if len(maps[0].targets) > 1:
-        pictures = [(f"round {m.round}", named_matrix(m, ())) for m in maps]
+        pictures = [(f"round {m.round}", _by_age(m)) for m in maps]
         caption = (
-            "Rows listen, columns are listened to; both run from the oldest part (top, left) to the newest (bottom, right). "
-            "A blank cell is a removed route. Each map has colours of its own, ending at the strongest route between two "
-            "different parts."
+            "Rows listen, columns are listened to; both run from the oldest part (top, left) to the newest (bottom, "
+            "right). A blank cell is a removed route. Each map has colours of its own, which end at the strongest "
+            "route between two different parts."
         )
-        blocks.append(Picture(draw_small_maps("ages", pictures, "Heat maps of the temporal routes, by round"), caption))
+        alt = "Heat maps of the temporal routes, by round"
+        blocks.append(Picture(draw_small_maps("ages", pictures, alt, ("oldest", "newest")), caption))
     return blocks
 
 
@@ -87,6 +92,15 @@ def _order(route_map: RouteMap) -> list[int]:
     if route_map.lag_minutes is None:
         return list(range(len(route_map.sources)))
     return [int(i) for i in np.argsort(-route_map.lag_minutes, kind="stable")]
+
+
+def _by_age(route_map: RouteMap) -> NamedMatrix:
+    """Rows and columns from oldest to newest."""
+    matrix = named_matrix(route_map, ())
+    columns = _order(route_map)
+    place = {route_map.sources[i]: rank for rank, i in enumerate(columns)}
+    rows = sorted(range(len(matrix.targets)), key=lambda i: place.get(matrix.targets[i], len(place)))
+    return matrix.keep(rows, columns)
 
 
 def _bars(maps: Sequence[RouteMap]) -> Markup:
@@ -117,7 +131,15 @@ def _bars(maps: Sequence[RouteMap]) -> Markup:
 def _age_labels(sketch: Sketch, axes: Axes, places: Sequence[int], labels: Sequence[str]) -> None:
     for x, label in zip(places, labels, strict=True):
         sketch.name(
-            axes, x, -0.06, label, transform=axes.get_xaxis_transform(), ha="center", va="top", fontsize=8.5, color=MUTED
+            axes,
+            x,
+            -0.06,
+            label,
+            transform=axes.get_xaxis_transform(),
+            ha="center",
+            va="top",
+            fontsize=8.5,
+            color=MUTED,
         )
 
 
@@ -133,10 +155,22 @@ def _table(maps: Sequence[RouteMap]) -> Table:
     rows = []
     for i in heaviest:
         weights = [float(m.strength[newest(m)][i]) for m in same]
-        rows.append([ages[i], *("removed" if w == 0 else number(w) for w in weights), percent(float(np.mean(weights)), 1)])
+        rows.append(
+            [
+                ages[i],
+                cell(first.sources[i]),
+                *("removed" if w == 0 else number(w) for w in weights),
+                percent(float(np.mean(weights)), 1),
+            ]
+        )
     return Table(
         "Weight of each part of the window for the newest part",
-        [Column("Age", numeric=False), *(Column(f"Round {m.round}") for m in same), Column("Mean share")],
+        [
+            Column("Age", numeric=False, tight=True),
+            Column("Part of the window", numeric=False),
+            *(Column(f"Round {m.round}") for m in same),
+            Column("Mean share"),
+        ],
         rows,
         note=f"The {_LISTED} heaviest of {len(order)} parts." if len(order) > _LISTED else "",
         fold=len(rows) > 12,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from datetime import datetime
 from typing import Final
 
 import pandas as pd
@@ -15,6 +16,7 @@ import pandas as pd
 NO_DATA: Final = "no data"
 _NARROW_SPACE: Final = "\u202f"
 _MINUS: Final = "\u2212"
+_SUPERSCRIPT: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _JOINERS: Final = "\u200c\u200d"  # needed to spell words of some scripts
 
 
@@ -50,13 +52,37 @@ def shorten(name: str, limit: int) -> str:
     return f"{name[:head].rstrip()}…{name[len(name) - (limit - 1 - head) :].lstrip()}"
 
 
+def cell(name: str) -> str:
+    """A name for a table or heading: whole, unless it is absurdly long."""
+    return shorten(name, 120)
+
+
 def text_width(text: str, size: float) -> float:
-    """About how wide `text` is in a sans-serif face of `size`, in the unit of `size`; generous."""
-    return size * sum(1.0 if unicodedata.east_asian_width(c) in "WF" else 0.58 for c in text)
+    """About how wide `text` is in a sans-serif face of `size`, in the unit of `size`; on the generous side."""
+    return size * sum(_character_width(character) for character in text)
+
+
+def _character_width(character: str) -> float:
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1.0
+    if character in "MW@%—":
+        return 0.95
+    if character in " .,:;|!'()[]/ijlftrI-":
+        return 0.4
+    return 0.74 if character.isupper() else 0.64
+
+
+def fit(name: str, size: float, room: float) -> str:
+    """`name`, cleaned and shortened in the middle until it is no wider than `room` (same unit as `size`)."""
+    name = clean(name)[:400]
+    limit = len(name)
+    while limit > 2 and text_width(shorten(name, limit), size) > room:
+        limit -= 1
+    return shorten(name, limit)
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """`value` with `digits` significant digits: ``0.0123``, ``1 234``, ``1.2 × 10^-7``; `NO_DATA` if there is none."""
+    """`value` with `digits` significant digits: ``0.0123``, ``1 234``, ``1.2 × 10⁻⁷``; `NO_DATA` if there is none."""
     if value is None or not math.isfinite(value):
         return NO_DATA
     if value == 0:
@@ -64,7 +90,7 @@ def number(value: float | None, digits: int = 3) -> str:
     exponent = math.floor(math.log10(abs(value)))
     if not -5 <= exponent <= 8:
         mantissa, power = f"{value:.{digits - 1}e}".split("e")
-        return f"{mantissa.replace('-', _MINUS)} × 10^{int(power)}".replace("^-", f"^{_MINUS}")
+        return f"{mantissa.replace('-', _MINUS)} × 10{str(int(power)).translate(_SUPERSCRIPT)}"
     decimals = max(0, digits - 1 - exponent)
     return fixed(value, decimals)
 
@@ -91,26 +117,33 @@ def percent(share: float | None, decimals: int = 0) -> str:
 
 
 def duration(minutes: float) -> str:
-    """A span of time: ``45 s``, ``10 min``, ``6 h``, ``1.5 days``."""
+    """A span of time: ``45 s``, ``10 min``, ``6 h``, ``9.5 days``."""
     size = abs(minutes)
-    if size < 1:
+    if 0 < size < 1:
         return f"{number(minutes * 60, 2)}{_NARROW_SPACE}s"
-    for unit, length, limit in (("min", 1, 120), ("h", 60, 72 * 60), ("days", 1440, math.inf)):
-        if size < limit or limit == math.inf:
-            return f"{fixed(minutes / length, 0 if size % length == 0 or size >= 100 * length else 1)}{_NARROW_SPACE}{unit}"
-    raise AssertionError("the last unit has no limit")
+    if size < 60 or (size < 120 and size % 60):
+        unit, length = "min", 1
+    elif size <= 120 * 60:
+        unit, length = "h", 60
+    else:
+        unit, length = "days", 1440
+    text = fixed(minutes / length, 0 if size >= 100 * length else 1).removesuffix(".0")
+    return f"{text}{_NARROW_SPACE}{unit}"
 
 
-def moment(time: object) -> str:
+def as_time(value: object) -> pd.Timestamp | None:
+    """`value` as a time in UTC; a naive one is taken as UTC. ``None`` if it is no time."""
+    if not isinstance(value, str | datetime):
+        return None
+    stamp = pd.to_datetime(value, errors="coerce")
+    if pd.isna(stamp):
+        return None
+    return stamp.tz_localize("UTC") if stamp.tzinfo is None else stamp.tz_convert("UTC")
+
+
+def moment(value: object) -> str:
     """A time in UTC as ``2021-06-30 12:00``; what is no time is returned as it is, cleaned."""
-    if time is None:
-        return NO_DATA
-    try:
-        stamp = pd.Timestamp(time)  # type: ignore[arg-type]
-    except (ValueError, TypeError):
-        return clean(str(time))
-    if stamp is pd.NaT:
-        return NO_DATA
-    if stamp.tzinfo is not None:
-        stamp = stamp.tz_convert("UTC")
+    stamp = as_time(value)
+    if stamp is None:
+        return NO_DATA if value is None else clean(str(value))
     return f"{stamp:%Y-%m-%d %H:%M:%S}" if stamp.second else f"{stamp:%Y-%m-%d %H:%M}"

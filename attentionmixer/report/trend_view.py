@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import matplotlib.dates as mdates
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 from matplotlib.axes import Axes
 
 from .blocks import Block, Column, Heading, Note, Picture, Section, Table
 from .run import Run
 from .svg import GRID, MODEL, OBSERVED, PERSISTENCE, Sketch
-from .text import NO_DATA, clean, count, duration, fixed, number, percent
+from .text import NO_DATA, cell, clean, count, duration, fixed, moment, number, percent
+from .timeaxis import days, time_axis
 from .trends import RULE, RULE_WITHOUT_DOSE, Trend, load_trends, summary
 
 _TITLE = "Forecast against observation"
@@ -32,15 +33,15 @@ def _blocks(run: Run) -> list[Block]:
     doses = any(tag.quantity == "dose_rate" for tag in run.tags)
     blocks: list[Block] = [
         Note(
-            f"Every forecast was made {duration(run.ahead(run.horizon))} at a time from readings before it, then the "
-            "forecasts were set end to end. Left: the last days of the test period that have data. Right: the largest "
+            f"Each forecast reaches {duration(run.ahead(run.horizon))} ahead and uses only readings before it; the "
+            "forecasts of the test period are set end to end. Left: the last days that have data. Right: the largest "
             "departure of the readings from their median in the whole test period. Times are UTC.",
         ),
         Note(RULE if doses else RULE_WITHOUT_DOSE),
         Note(
-            "How to read it: the black line is what was measured, the blue line what was expected. About half of the "
-            "readings should lie in the dark band and nine in ten in the light one. Where the black line breaks, "
-            "no reading was usable.",
+            "How to read it: the thin line is what was measured, the blue line what was expected. About half of the "
+            "readings should lie in the dark band and nine in ten in the light one. A faint upright line marks where a "
+            "new forecast begins. Where the thin line breaks, no reading was usable.",
             "hint",
         ),
     ]
@@ -62,11 +63,13 @@ def _trend_blocks(run: Run, index: int, trend: Trend) -> list[Block]:
     ]
     peak = trend.frame["observed"].get(trend.peak)
     caption = (
-        f"{', '.join(trend.choice.reasons).capitalize()}. Over the test period: {'; '.join(facts)}. "
-        f"Largest excursion: {_with_unit(None if peak is None else float(peak), unit)} at {trend.peak:%Y-%m-%d %H:%M} UTC."
+        f"Chosen as {' and '.join(trend.choice.reasons)}. Over the test period: {'; '.join(facts)}. "
+        f"Largest excursion: {_with_unit(None if peak is None else float(peak), unit)} at {moment(trend.peak)} UTC."
     )
     return [
-        Heading(clean(tag.name), clean(f"{unit or 'no unit'}{f' · station {tag.station}' if tag.station else ''}")),
+        Heading(
+            cell(tag.name), clean(f"{unit or 'no unit'}{f' · station {cell(tag.station)}' if tag.station else ''}")
+        ),
         Picture(_draw(f"trend{index}", trend, run.step), caption),
         _table(trend, unit),
     ]
@@ -94,8 +97,8 @@ def _table(trend: Trend, unit: str) -> Table:
         )
     labels = ("Readings", "Lowest", "Mean", "Highest", "Mean abs. error", "Outside 90 %")
     return Table(
-        f"{clean(trend.choice.tag.name)}: the left picture in figures{f', {clean(unit)}' if unit else ''}",
-        [Column("From (UTC)", numeric=False), *(Column(label) for label in labels)],
+        f"{cell(trend.choice.tag.name)}: the left picture in figures{f', {clean(unit)}' if unit else ''}",
+        [Column("From (UTC)", numeric=False, tight=True), *(Column(label) for label in labels)],
         rows,
         fold=True,
     )
@@ -109,9 +112,9 @@ def _decimals(trend: Trend) -> int:
 # --- drawing ---------------------------------------------------------------------------------------------------------
 
 
-def _draw(key: str, trend: Trend, step: pd.Timedelta) -> object:
+def _draw(key: str, trend: Trend, step: pd.Timedelta) -> Markup:
     tag = trend.choice.tag
-    alt = f"Line chart of {tag.name}: observed values, point forecast, 50 % and 90 % intervals; figures in the table below"
+    alt = f"Line chart of {tag.name}: observed, forecast, 50 % and 90 % intervals; figures in the table below"
     sketch = Sketch(key, 2.55, alt)
     unit = clean(tag.unit or "value")
     wide = sketch.axes(0.62, 0.42, 5.35, 1.72)
@@ -122,7 +125,9 @@ def _draw(key: str, trend: Trend, step: pd.Timedelta) -> object:
     ):
         _lines(axes, frame, step)
         axes.set_title(title, pad=5)
-    sketch.name(wide, -0.5 / 5.35, 0.5, unit, transform=wide.transAxes, rotation=90, ha="center", va="center", fontsize=9)
+    sketch.name(
+        wide, -0.5 / 5.35, 0.5, unit, transform=wide.transAxes, rotation=90, ha="center", va="center", fontsize=9
+    )
     if "persistence" in trend.frame:
         _dashed(zoom, trend.excursion_frame)
     handles, labels = [], []
@@ -143,27 +148,22 @@ def _days(frame: pd.DataFrame) -> str:
 
 
 def _lines(axes: Axes, frame: pd.DataFrame, step: pd.Timedelta) -> None:
-    time = frame.index.to_numpy()
+    time = days(pd.DatetimeIndex(frame.index))
     axes.grid(axis="x", visible=False)
     origins = pd.DatetimeIndex(frame["origin"].dropna().unique())
     if 1 < len(origins) <= _MANY_SEAMS:
-        for origin in origins[1:]:
-            axes.axvline(origin + step / 2, color=GRID, linewidth=0.6)
-    for low, high, alpha, label in (("q0.05", "q0.95", 0.2, "90 % interval"), ("q0.25", "q0.75", 0.38, "50 % interval")):
+        for place in days(origins[1:] + step / 2):
+            axes.axvline(float(place), color=GRID, linewidth=0.6)
+    for low, high, alpha, label in (
+        ("q0.05", "q0.95", 0.2, "90 % interval"),
+        ("q0.25", "q0.75", 0.38, "50 % interval"),
+    ):
         if low in frame and high in frame:
-            axes.fill_between(
-                time, frame[low], frame[high], color=MODEL, alpha=alpha, linewidth=0, label=label
-            )
+            axes.fill_between(time, frame[low], frame[high], color=MODEL, alpha=alpha, linewidth=0, label=label)
     axes.plot(time, frame["point"], color=MODEL, linewidth=1.2, label="forecast")
     axes.plot(time, frame["observed"], color=OBSERVED, linewidth=0.8, label="observed", solid_joinstyle="round")
     _lone_points(axes, frame)
-    locator = mdates.AutoDateLocator(minticks=3, maxticks=8)
-    axes.xaxis.set_major_locator(locator)
-    formatter = mdates.ConciseDateFormatter(locator)
-    formatter.formats = ["%Y", "%b %Y", "%d %b", "%H:%M", "%H:%M", "%H:%M:%S"]
-    formatter.zero_formats = ["", "%Y", "%d %b", "%d %b", "%H:%M", "%H:%M"]
-    formatter.offset_formats = ["", "%Y", "%Y", "%d %b %Y", "%d %b %Y", "%d %b %Y"]
-    axes.xaxis.set_major_formatter(formatter)
+    time_axis(axes)
     axes.margins(x=0.01)
 
 
@@ -172,10 +172,17 @@ def _lone_points(axes: Axes, frame: pd.DataFrame) -> None:
     seen = frame["observed"].notna()
     lone = seen & ~seen.shift(1, fill_value=False) & ~seen.shift(-1, fill_value=False)
     if lone.any():
-        axes.plot(frame.index[lone], frame.loc[lone, "observed"], ".", color=OBSERVED, markersize=2.5)
+        axes.plot(
+            days(pd.DatetimeIndex(frame.index[lone])), frame.loc[lone, "observed"], ".", color=OBSERVED, markersize=2.5
+        )
 
 
 def _dashed(axes: Axes, frame: pd.DataFrame) -> None:
     axes.plot(
-        frame.index, frame["persistence"], color=PERSISTENCE, linewidth=0.9, linestyle=(0, (4, 2)), label="last value"
+        days(pd.DatetimeIndex(frame.index)),
+        frame["persistence"],
+        color=PERSISTENCE,
+        linewidth=0.9,
+        linestyle=(0, (4, 2)),
+        label="last value",
     )

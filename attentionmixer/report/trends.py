@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,12 +17,12 @@ from ..errors import RunError
 from .run import Run
 
 RULE: Final = (
-    "Shown are at most five tags. Among the dose rates: the one forecast best, the one forecast worst (by skill against "
-    "repeating the last value) and the one with the largest excursion; then the best and the worst of all other tags."
+    "Shown are at most five tags. Among the dose rates: the one forecast best, the one forecast worst (by skill "
+    "against repeating the last value) and the one with the largest excursion; then the best and worst of the others."
 )
 RULE_WITHOUT_DOSE: Final = (
-    "No tag is a dose rate. Shown are the tag forecast best, the one forecast worst (by skill against repeating the last "
-    "value) and the one with the largest excursion."
+    "No tag is a dose rate. Shown are the tag forecast best, the one forecast worst (by skill against repeating the "
+    "last value) and the one with the largest excursion."
 )
 _INTERVALS: Final = ((0.05, 0.95), (0.25, 0.75))
 _NEEDED: Final = ("origin", "time", "tag", "horizon", "point", "observed")
@@ -101,14 +100,17 @@ def choose(run: Run, excursions: dict[str, float]) -> list[Choice]:
     doses = [tag for tag in tags if tag.quantity == "dose_rate"]
     others = [tag for tag in tags if tag.quantity != "dose_rate"]
     reasons: dict[str, list[str]] = {}
-    for group, kind, with_excursion in ((doses, "dose rate", True), (others, "other tag" if doses else "tag", not doses)):
+    for group, kind, with_excursion in (
+        (doses, "dose rate", True),
+        (others, "other tag" if doses else "tag", not doses),
+    ):
         ranked = sorted((tag for tag in group if skills[tag.name] is not None), key=lambda t: skills[t.name] or 0.0)
-        picks = [(ranked[-1], f"best forecast {kind}"), (ranked[0], f"worst forecast {kind}")] if ranked else []
+        picks = [(ranked[-1], f"the {kind} forecast best"), (ranked[0], f"the {kind} forecast worst")] if ranked else []
         if len(ranked) == 1:
-            picks = [(ranked[0], f"only {kind} with a skill")]
+            picks = [(ranked[0], f"the only {kind} with a skill")]
         if with_excursion and group:
             largest = max(group, key=lambda tag: excursions[tag.name])
-            picks.append((largest, f"largest excursion of a {kind}"))
+            picks.append((largest, f"the {kind} with the largest excursion"))
         for tag, reason in picks:
             reasons.setdefault(tag.name, []).append(reason)
     by_name = {tag.name: tag for tag in tags}
@@ -130,10 +132,13 @@ def _columns(run: Run) -> list[str]:
     return [name for name in wanted if name in present]
 
 
-def _read(run: Run, columns: Sequence[str], tags: Iterable[str] | None = None) -> pd.DataFrame:
+def _read(
+    run: Run, columns: Sequence[str], tags: Iterable[str] | None = None, categories: Sequence[str] | None = None
+) -> pd.DataFrame:
     filters = None if tags is None else [("tag", "in", list(tags))]
     try:
-        frame = pq.read_table(run.forecasts, columns=list(columns), filters=filters).to_pandas()
+        table = pq.read_table(run.forecasts, columns=list(columns), filters=filters, read_dictionary=categories)
+        frame = table.to_pandas()
         for column in frame.columns.intersection(["origin", "time"]):
             frame[column] = pd.to_datetime(frame[column], utc=True)
         for column in frame.columns.difference(["origin", "time", "tag", "horizon"]):
@@ -145,7 +150,8 @@ def _read(run: Run, columns: Sequence[str], tags: Iterable[str] | None = None) -
 
 def _excursions(run: Run) -> dict[str, float]:
     """Tag → largest departure from its median, in units of its spread (from the median to the 90 % quantile of all)."""
-    frame = _read(run, ["tag", "observed"])
+    # names as categories: a large network repeats them millions of times
+    frame = _read(run, ["tag", "observed"], categories=["tag"])
     sizes = {}
     for name, observed in frame.groupby("tag", observed=True, sort=False)["observed"]:
         values = observed.to_numpy()
@@ -164,7 +170,7 @@ def _trend(run: Run, choice: Choice, rows: pd.DataFrame) -> Trend | None:
         return None
     grid = pd.date_range(rows.index[0], rows.index[-1], freq=run.step)
     frame = rows.reindex(grid) if rows.index.isin(grid).all() else rows
-    peak = pd.Timestamp((observed - observed.median()).abs().idxmax())
+    peak = pd.Timestamp(observed.index[int((observed - observed.median()).abs().argmax())])
     length = min(_WINDOW, run.step * _STEPS)
     last = pd.Timestamp(observed.index[-1])
     around = max(run.step * 12, min(pd.Timedelta(days=1.5), run.step * _STEPS / 4))
@@ -187,7 +193,7 @@ def summary(frame: pd.DataFrame, rows: int = 14) -> list[tuple[pd.Timestamp, dic
     lengths = [pd.Timedelta(text) for text in ("10min", "30min", "1h", "2h", "6h", "12h", "1D", "2D", "7D", "30D")]
     length = next((x for x in lengths if x * rows >= span), lengths[-1])
     result = []
-    for start, part in frame.groupby(frame.index.floor(length)):
+    for start, part in frame.groupby(pd.DatetimeIndex(frame.index).floor(length)):
         observed: NDArray[np.float64] = part["observed"].to_numpy()
         seen = np.isfinite(observed)
         values: dict[str, Any] = {"n": int(seen.sum())}
@@ -196,7 +202,7 @@ def summary(frame: pd.DataFrame, rows: int = 14) -> list[tuple[pd.Timestamp, dic
             error = np.abs(observed - part["point"].to_numpy())
             values["mae"] = float(np.nanmean(error)) if np.isfinite(error).any() else None
             values["outside"] = _outside(part[seen])
-        result.append((pd.Timestamp(start), values))  # type: ignore[arg-type]
+        result.append((pd.Timestamp(start), values))
     return result
 
 
@@ -204,5 +210,3 @@ def _outside(part: pd.DataFrame) -> int | None:
     if "q0.05" not in part or "q0.95" not in part:
         return None
     return int(((part["observed"] < part["q0.05"]) | (part["observed"] > part["q0.95"])).sum())
-
-

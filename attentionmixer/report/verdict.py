@@ -16,13 +16,16 @@ BASELINES: Final[Mapping[str, str]] = {
 }
 LEVELS: Final = (0.5, 0.8, 0.9)
 _EVEN: Final = 0.005  # a difference below half a percent is called none
-_CLOSE: Final = 0.03  # coverage within three points of the nominal value is called as promised
+_CLOSE: Final = 0.025  # coverage within so much of the nominal value is called close to it
+_FAR: Final = 0.1
 ADVISORY: Final = "Advisory only. Not safety-classified: no protective action may depend on it alone."
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`level` is ``good`` (beats both baselines), ``mixed``, ``poor`` (beats none) or ``unknown``."""
+    """`level` is ``good`` (beats both baselines, 90 % intervals within ten points), ``mixed``, ``poor`` (beats none) or
+    ``unknown``. `figures` are (label, value, remark) of the numbers to be set large.
+    """
 
     level: str
     headline: str
@@ -39,15 +42,18 @@ def judge(run: Run) -> Verdict:
     skills = {name: metrics.skill(name) for name in BASELINES}
     coverage = {level: metrics.number("coverage", f"{level:g}") for level in LEVELS}
     headline = f"{_against(skills)}; {_covered(coverage[0.9])}."
-    return Verdict(_level(skills), headline, tuple(_details(run)), _figures(metrics, skills, coverage))
+    return Verdict(_level(skills, coverage[0.9]), headline, tuple(_details(run)), _figures(metrics, skills, coverage))
 
 
-def _level(skills: Mapping[str, float | None]) -> str:
+def _level(skills: Mapping[str, float | None], covered: float | None) -> str:
     known = [skill for skill in skills.values() if skill is not None]
     if not known:
         return "unknown"
     better = sum(skill > _EVEN for skill in known)
-    return "good" if better == len(known) else "mixed" if better else "poor"
+    if not better:
+        return "poor"
+    honest = covered is not None and abs(covered - 0.9) <= _FAR
+    return "good" if better == len(skills) and honest else "mixed"
 
 
 def _against(skills: Mapping[str, float | None]) -> str:
@@ -68,8 +74,12 @@ def _compared(skill: float, baseline: str) -> str:
 def _covered(share: float | None) -> str:
     if share is None:
         return "what their intervals cover was not measured"
-    verdict = "as promised" if abs(share - 0.9) <= _CLOSE else "too narrow" if share < 0.9 else "wider than they need be"
-    return f"90 % intervals covered {percent(share)} of the readings ({verdict})"
+    amount = "" if abs(share - 0.9) > _FAR else "a little "
+    if abs(share - 0.9) <= _CLOSE:
+        remark = "close to what they promise"
+    else:
+        remark = f"{amount}too narrow" if share < 0.9 else f"{amount}wider than they need be"
+    return f"{percent(0.9)} intervals covered {percent(share)} of the readings, {remark}"
 
 
 def _details(run: Run) -> list[str]:
@@ -93,11 +103,14 @@ def _amount(value: float | None, thing: str) -> str:
 def _figures(
     metrics: Metrics, skills: Mapping[str, float | None], coverage: Mapping[float, float | None]
 ) -> tuple[tuple[str, str, str], ...]:
-    """(label, value, remark) of the numbers to be set large."""
     mae = number(metrics.number("test", "mae"))
     return (
         *(
-            (f"Skill against {'persistence' if name == 'persistence' else 'linear'}", percent(skill), "0 % is no better")
+            (
+                f"Skill against {'persistence' if name == 'persistence' else 'linear'}",
+                percent(skill),
+                "0 % is no better",
+            )
             for name, skill in skills.items()
         ),
         ("Mean absolute error", mae if mae == NO_DATA else f"{mae} sd", "sd: standard deviation in training"),

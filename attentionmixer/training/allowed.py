@@ -23,7 +23,9 @@ def instantiate_callback(spec: Mapping[str, Any]) -> Callback:
     """A callback from ``{class_path, init_args}``. Raises `ConfigError` for a class that is not on the list."""
     path = spec.get("class_path")
     if path not in ALLOWED_CALLBACKS:
-        raise ConfigError(f"trainer.callbacks names {path!r}, which is not allowed; allowed: {', '.join(ALLOWED_CALLBACKS)}")
+        raise ConfigError(
+            f"trainer.callbacks names {path!r}, which is not allowed; allowed: {', '.join(ALLOWED_CALLBACKS)}"
+        )
     unknown = set(spec) - {"class_path", "init_args"}
     if unknown:
         raise ConfigError(f"trainer.callbacks: {path} has unknown keys {sorted(unknown)}")

@@ -38,7 +38,7 @@ def test_a_log_tells_its_shape_step_names_and_stations() -> None:
 def test_a_log_cannot_be_changed() -> None:
     log = make()
     with pytest.raises(AttributeError, match="immutable"):
-        log.tags = ()  # type: ignore[misc]
+        log.tags = ()
     with pytest.raises(ValueError, match="read-only"):
         log.values[0, 0] = 1.0
 

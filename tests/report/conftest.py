@@ -49,7 +49,13 @@ def ring(posts: int = 16) -> list[Tag]:
     angles = np.linspace(0, 2 * np.pi, posts, endpoint=False)
     radius = np.where(np.arange(posts) % 2, 0.012, 0.02)
     return [
-        Tag(f"P{i + 1:02d} dose rate", "nSv/h", "dose_rate", f"P{i + 1:02d}", (49.0 + r * np.cos(a), 8.4 + r * np.sin(a)))
+        Tag(
+            f"P{i + 1:02d} dose rate",
+            "nSv/h",
+            "dose_rate",
+            f"P{i + 1:02d}",
+            (49.0 + r * np.cos(a), 8.4 + r * np.sin(a)),
+        )
         for i, (a, r) in enumerate(zip(angles, radius, strict=True))
     ]
 
@@ -143,9 +149,7 @@ def _forecasts(
         "horizon": ahead.repeat(len(tags)),
         "point": point.reshape(-1),
     }
-    columns |= {
-        f"q{q:g}": (point + z * width).reshape(-1) for q, z in zip(LEVELS, NORMAL, strict=True)
-    }
+    columns |= {f"q{q:g}": (point + z * width).reshape(-1) for q, z in zip(LEVELS, NORMAL, strict=True)}
     columns |= {"observed": observed[rows].reshape(-1), "persistence": persistence.reshape(-1)}
     shape = (blocks, horizon, len(tags))
     errors = {
@@ -221,7 +225,10 @@ def _forecaster(
         rows_quarantined=301,
         rows_merged=20,
         masked={"exact zero": 12, "negative <rate>": 3, "below range": 1234},
-        decisions=("times are UTC, rounded to the full hour (half past goes up)", f"station {station}: kept as written"),
+        decisions=(
+            "times are UTC, rounded to the full hour (half past goes up)",
+            f"station {station}: kept as written",
+        ),
         gaps=(*gaps, Gap("*", "2021-03-28 01:00", "2021-03-28 02:00", 2)),
         quarantined=(Quarantined("a.csv", 17, "DOSE", "<script>alert(3)</script>", "is no number"),),
         sources=("AZ_PHOENIX_2020.csv", "../../etc/passwd", "CO_DENVER_2020.csv"),
@@ -229,7 +236,10 @@ def _forecaster(
     dates = ("2019-12-01", "2021-03-15", "2021-06-30", "2021-07-01")
     return {
         "format": 1,
-        "model": {"name": "attentionmixer", "config": {"width": 64, "heads": 4, "rounds": 2, "patch": 24, "gates": True}},
+        "model": {
+            "name": "attentionmixer",
+            "config": {"width": 64, "heads": 4, "rounds": 2, "patch": 24, "gates": True},
+        },
         "schema": {
             "tags": [tag.to_dict() for tag in tags],
             "step_seconds": step.total_seconds(),

@@ -59,6 +59,15 @@ class ClockRules:
                 ) from error
 
 
+def impossible_times(time: NDArray[np.int64]) -> list[tuple[NDArray[np.bool_], str]]:
+    """Times no station can have measured at, with the reason: a clock that was never set, or one that is ahead."""
+    now = pd.Timestamp.now("UTC").as_unit("ns").value
+    return [
+        (time < pd.Timestamp("1971-01-01").as_unit("ns").value, "before 1971: the clock was not set"),
+        (time > now + pd.Timedelta(days=1).as_unit("ns").value, "in the future"),
+    ]
+
+
 def looks_like_time(cells: Sequence[str]) -> bool:
     """Whether most of some cells are dates or times as written for people (not bare numbers)."""
     filled = [cell.strip() for cell in cells if cell.strip()]
@@ -197,7 +206,7 @@ def _ns(stamps: pd.Series) -> NDArray[np.int64]:
     index = pd.DatetimeIndex(stamps)
     # a year such as 9999 does not fit in nanoseconds; it is no time of a log either
     fits = (index >= pd.Timestamp.min.tz_localize(index.tz)) & (index <= pd.Timestamp.max.tz_localize(index.tz))
-    return index.where(fits).as_unit("ns").asi8
+    return pd.DatetimeIndex(index.where(fits)).as_unit("ns").asi8
 
 
 def _typed(column: pa.ChunkedArray, rules: ClockRules, where: str, in_sequence: bool) -> Times:

@@ -36,7 +36,14 @@ class Dialect:
 
 
 def decode(raw: bytes, name: str) -> tuple[bytes, str | None]:
-    """The content as UTF-8, and the decision where it was written otherwise."""
+    """The content as UTF-8 with line ends ``\\n``, and the decision where it was encoded otherwise."""
+    text, decision = _decode(raw, name)
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return text, decision
+
+
+def _decode(raw: bytes, name: str) -> tuple[bytes, str | None]:
     for mark, encoding in _BOMS:
         if raw.startswith(mark):
             try:
@@ -132,7 +139,12 @@ def find_dialect(
 
 def fields(line: str, separator: str) -> list[str]:
     """The fields of one line."""
-    return line.split() if separator == WHITESPACE else next(csv.reader([line], delimiter=separator))
+    if separator == WHITESPACE:
+        return line.split()
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error as error:
+        raise LogError(f"the line {line[:60]!r} cannot be split at {separator!r}: {error}") from error
 
 
 def _head_lines(text: bytes, skip: int) -> list[tuple[int, str]]:
@@ -144,7 +156,7 @@ def _head_lines(text: bytes, skip: int) -> list[tuple[int, str]]:
         end = len(text) if end < 0 else end
         number += 1
         if number > skip:
-            found.append((number, text[at:end].rstrip(b"\r").decode()))
+            found.append((number, text[at:end].decode()))
         at = end + 1
     return found
 

@@ -153,8 +153,8 @@ class Grid:
 def find_grid(time: Ints, step: str | None, jitter: float, where: Callable[[int], str]) -> Grid:
     """The grid on which the times lie, give or take ``jitter`` steps.
 
-    Without ``step`` it is the shortest distance of two times if all others are multiples of it; else the common round value
-    (1 min, 10 min, 1 h …) within 5 % of the median distance. Exactly regular times keep their own phase, whatever it is.
+    Without ``step`` it is the shortest distance of two times if all others are multiples of it; else the common round
+    value (1 min, 10 min, 1 h …) within 5 % of the median distance. Exactly regular times keep their own phase.
 
     Raises `LogError` naming the rows that lie too far from any grid step.
     """

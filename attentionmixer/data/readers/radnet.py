@@ -23,9 +23,10 @@ from ...errors import LogError
 from ..log import Role, StationLog, Tag
 from ..quality import Quarantined
 from .account import LISTED, Account
+from .clock import impossible_times
 from .duplicates import Merge, merge_duplicates
 from .grid import Period, as_text, find_gaps, regular_index, round_half_up
-from .radnet_file import CHANNELS, STATUS, RadnetRows, parse, sniff
+from .radnet_file import CHANNELS, STATUS, TIME, RadnetRows, parse, sniff
 from .source import Source
 
 __all__ = ["read", "sniff"]
@@ -124,19 +125,25 @@ def _only_stations(rows: RadnetRows, wanted: Sequence[str], account: Account) ->
 
 
 def _usable(rows: RadnetRows, time: NDArray[np.int64], period: Period, account: Account) -> NDArray[np.bool_]:
-    """True for the approved rows in the period."""
-    inside = period.holds(time)
-    account.outside(int((~inside).sum()))
+    """True for the approved rows in the period; the others are accounted for here."""
+    possible = np.ones(len(time), dtype=bool)
+    for impossible, reason in impossible_times(rows.time):
+        listed = [
+            Quarantined(*rows.place(row), TIME, as_text(int(rows.time[row])), reason)
+            for row in np.flatnonzero(impossible)[:LISTED].tolist()
+        ]
+        account.quarantine(listed, int(impossible.sum()), reason)
+        possible &= ~impossible
+    inside = possible & period.holds(time)
+    account.outside(int((possible & ~inside).sum()))
     status = pd.Series(rows.status).fillna("").astype(str).str.strip().str.upper()
     approved = (status == "APPROVED").to_numpy()
     refused = np.flatnonzero(inside & ~approved)
     if len(refused):
         counts = ", ".join(f"{s or '(blank)'} {n:,}" for s, n in status.iloc[refused].value_counts().items())
         listed = [
-            Quarantined(
-                rows.files[rows.file[row]], int(rows.line[row]), STATUS, status.iloc[row], "status is not APPROVED"
-            )
-            for row in refused[:LISTED]
+            Quarantined(*rows.place(row), STATUS, str(status.iloc[row]), "status is not APPROVED")
+            for row in refused[:LISTED].tolist()
         ]
         account.quarantine(listed, len(refused), f"status is not APPROVED ({counts})")
     return inside & approved

@@ -48,7 +48,7 @@ class RadnetFile:
         self.table = table
         self.line = line
         self.refused = refused
-        self.time = table[TIME].cast(pa.timestamp("ns")).to_numpy().view(np.int64)
+        self.time = table[TIME].to_numpy().view(np.int64)
         self.values = np.stack(
             [table[c].to_numpy(zero_copy_only=False).astype(np.float64) for c in VALUE_COLUMNS], axis=1
         )
@@ -61,10 +61,11 @@ def parse(source: Source) -> RadnetFile:
         raw = raw[3:]
     try:
         table = _parse_clean(raw)
-    except pa.ArrowInvalid:
-        table = None
+        names = table.column_names
+    except (pa.ArrowInvalid, UnicodeDecodeError):
+        table, names = None, []
     if table is not None:
-        _check_header(source.name, table.column_names)
+        _check_header(source.name, names)
     # a file with a fault anywhere is read again line by line, so that only the faulty rows are lost
     if table is not None and table[STATION].null_count == 0 and table[TIME].null_count == 0:
         newlines = raw.count(b"\n") + (0 if raw.endswith(b"\n") else 1)
@@ -82,39 +83,42 @@ def _check_header(name: str, found: Sequence[str]) -> None:
 def _parse_clean(raw: bytes) -> pa.Table:
     types: dict[str, pa.DataType] = {STATION: pa.string(), STATUS: pa.string(), TIME: pa.timestamp("s")}
     types |= dict.fromkeys(VALUE_COLUMNS, pa.float64())
-    return pv.read_csv(
+    table = pv.read_csv(
         io.BytesIO(raw),
         read_options=pv.ReadOptions(block_size=1 << 22),
         convert_options=pv.ConvertOptions(
             column_types=types, timestamp_parsers=[_TIME_FORMAT], null_values=[""], strings_can_be_null=True
         ),
     )
+    at = table.schema.get_field_index(TIME)
+    return table if at < 0 else table.set_column(at, TIME, table[TIME].cast(pa.timestamp("ns")))
 
 
 def _parse_line_by_line(name: str, raw: bytes) -> RadnetFile:
-    lines = raw.decode("utf-8", errors="replace").splitlines()
-    reader = csv.reader(lines)
-    header = [cell.strip() for cell in next(reader)]
+    # line by line, so that a quote that is never closed costs its own line and not the rest of the file
+    lines = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n").decode("utf-8", errors="replace").split("\n")
+    header = [cell.strip() for cell in _split(lines[0])]
     _check_header(name, header)
     place = {column: header.index(column) for column in COLUMNS}
     refused: list[Quarantined] = []
     kept: list[list[Any]] = []
     numbers: list[int] = []
-    for fields in reader:
-        if not any(field.strip() for field in fields):
+    for number, line in enumerate(lines[1:], 2):
+        if not line.strip():
             continue
+        fields = _split(line)
         fault = _fault(fields, len(header), place)
         if fault is None:
             kept.append([fields[place[column]].strip() or None for column in COLUMNS])
-            numbers.append(reader.line_num)
+            numbers.append(number)
         else:
-            refused.append(Quarantined(name, reader.line_num, *fault))
+            refused.append(Quarantined(name, number, *fault))
     columns = list(zip(*kept, strict=True)) if kept else [()] * len(COLUMNS)
     arrays: dict[str, pa.Array] = {}
     for column, cells in zip(COLUMNS, columns, strict=True):
         text = pa.array(cells, pa.string())
         if column == TIME:
-            arrays[column] = pc.strptime(text, _TIME_FORMAT, "s")
+            arrays[column] = pc.strptime(text, _TIME_FORMAT, "ns")
         elif column in VALUE_COLUMNS:
             arrays[column] = pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
         else:
@@ -122,10 +126,20 @@ def _parse_line_by_line(name: str, raw: bytes) -> RadnetFile:
     return RadnetFile(name, pa.table(arrays), np.array(numbers, dtype=np.int64), refused)
 
 
+def _split(line: str) -> list[str]:
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error:
+        return [line]
+
+
 def _fault(fields: Sequence[str], width: int, place: Mapping[str, int]) -> tuple[str, str, str] | None:
     """What keeps a row from being read, as (column, text, reason)."""
     if len(fields) != width:
-        return "*", ",".join(fields), f"{len(fields)} field(s) instead of {width}"
+        return "*", ",".join(fields)[:200], f"{len(fields)} field(s) instead of {width}"
+    damaged = next((column for column, i in place.items() if "\ufffd" in fields[i]), None)
+    if damaged is not None:
+        return damaged, fields[place[damaged]], "bytes that are not UTF-8"
     if not fields[place[STATION]].strip():
         return STATION, "", "no station"
     stamp = fields[place[TIME]].strip()
@@ -140,10 +154,10 @@ def _fault(fields: Sequence[str], width: int, place: Mapping[str, int]) -> tuple
 
 def _is_time(text: str) -> bool:
     try:
-        dt.datetime.strptime(text, _TIME_FORMAT)
+        stamp = dt.datetime.strptime(text, _TIME_FORMAT)
     except ValueError:
         return False
-    return True
+    return 1700 < stamp.year < 2262  # what nanoseconds since 1970 can hold
 
 
 class RadnetRows:
@@ -170,6 +184,11 @@ class RadnetRows:
             setattr(other, name, getattr(self, name)[rows])
         return other
 
+    def place(self, row: int) -> tuple[str, int]:
+        """File and line of a row."""
+        return self.files[self.file[row]], int(self.line[row])
+
     def where(self, row: int) -> str:
         """Names a row for people."""
-        return f"{self.files[self.file[row]]} line {self.line[row]} ({as_text(int(self.time[row]))})"
+        file, line = self.place(row)
+        return f"{file} line {line} ({as_text(int(self.time[row]))})"

@@ -10,13 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 
 from ...errors import LogError
 from ..log import Role, StationLog
 from ..quality import Gap, Quarantined
 from .account import LISTED, Account
-from .clock import MISSING, ClockRules
+from .clock import MISSING, ClockRules, impossible_times
 from .columns import TagTable, dress
 from .duplicates import merge_duplicates
 from .grid import Bools, Grid, Ints, Period, as_text, find_gaps, find_grid
@@ -26,9 +25,6 @@ from .source import Source
 from .table_file import FileRules, TableFile, load, sniff
 
 __all__ = ["read", "sniff"]
-
-_CLOCK_UNSET = pd.Timestamp("1971-01-01").value
-_DAY = 86_400_000_000_000
 
 
 def read(
@@ -155,9 +151,8 @@ def _keep_usable(series: Series, period: Period, account: Account, *, checked: b
     name = series.time_name
     leave_out(time == MISSING, name, "not a time", series.time_text)
     if checked:
-        tomorrow = pd.Timestamp.now("UTC").as_unit("ns").value + _DAY
-        leave_out(time < _CLOCK_UNSET, name, "before 1971: the clock was not set", series.time_text)
-        leave_out(time > tomorrow, name, "in the future", series.time_text)
+        for impossible, reason in impossible_times(time):
+            leave_out(impossible, name, reason, series.time_text)
     outside = keep & ~period.holds(time)
     account.outside(int(outside.sum()))
     keep &= ~outside

@@ -132,7 +132,7 @@ def _load_text(name: str, raw: bytes, rules: FileRules) -> TableFile:
     except pa.ArrowInvalid:
         # a fault somewhere: read again as text, setting broken lines apart; cells are looked at one by one later
         refused, bad_lines, table = _parse_carefully(name, body, dialect, separator, wanted=wanted, texts=texts)
-    line = _line_numbers(body, dialect.lines_before_data, table.num_rows, bad_lines)
+    line = _line_numbers(name, body, dialect.lines_before_data, table.num_rows, bad_lines)
     _refuse_mostly_broken(name, refused, table.num_rows, dialect)
     decisions = [*dialect.decisions, *([decision] if decision else [])]
     unit_row = dict(zip(dialect.names, dialect.unit_row or (), strict=False))
@@ -204,18 +204,22 @@ def _as_numbers(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
 
 
 def _nonblank_lines(body: bytes, before: int) -> list[int]:
-    return [before + i for i, line in enumerate(body.split(b"\n"), 1) if line.strip(b"\r")]
+    return [before + i for i, line in enumerate(body.split(b"\n"), 1) if line]
 
 
-def _line_numbers(body: bytes, before: int, rows: int, bad: Sequence[int]) -> NDArray[np.int64]:
-    """The line of each row in the file; 0 where a quoted cell holds a line break, so that lines cannot be counted."""
+def _line_numbers(name: str, body: bytes, before: int, rows: int, bad: Sequence[int]) -> NDArray[np.int64]:
+    """The line of each row in the file. Raises `LogError` where a quoted cell runs over several lines."""
     newlines = body.count(b"\n") + (0 if body.endswith(b"\n") else 1)
     if newlines == rows and not bad:
         return np.arange(before + 1, before + 1 + rows, dtype=np.int64)
     lines = np.array(_nonblank_lines(body, before), dtype=np.int64)
     if len(bad):
         lines = np.delete(lines, [n - 1 for n in bad if 0 < n <= len(lines)])
-    return lines if len(lines) == rows else np.zeros(rows, dtype=np.int64)
+    if len(lines) != rows:
+        # rows and lines would no longer agree, and a quote that is never closed would swallow rows uncounted
+        odd = next((before + i for i, line in enumerate(body.split(b"\n"), 1) if line.count(b'"') % 2), 0)
+        raise LogError(f"{name}: a quoted cell runs over the end of line {odd}; close the quote, or take the break out")
+    return lines
 
 
 def _refuse_mostly_broken(name: str, refused: Sequence[Quarantined], good: int, dialect: Dialect) -> None:

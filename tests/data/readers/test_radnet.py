@@ -269,3 +269,26 @@ def test_boston_has_counts_but_no_dose(shared_data: Path) -> None:
     log = read_log(sorted((shared_data / "radnet").glob("MA_BOSTON_*.csv")))
     assert "MA: BOSTON dose" not in log.names
     assert len(log.names) == 8
+
+
+def test_a_clock_that_is_unset_or_ahead_quarantines_the_row(write: Write) -> None:
+    times = ["01/01/1970 00:00:05", "01/01/2020 00:00:00", "01/01/2020 01:00:00", "01/01/2184 00:00:00"]
+    log = read_log(write([row(t) for t in times]))
+    assert len(log) == 2
+    assert balance(log) == (4, 2, 2, 0)
+    assert [q.line for q in log.quality.quarantined] == [2, 5]
+
+
+def test_a_quote_that_is_never_closed_costs_its_own_line_only(write: Write) -> None:
+    rows = [row("01/01/2020 00:00:00"), '"' + row("01/01/2020 01:00:00"), row("01/01/2020 02:00:00")]
+    log = read_log(write(rows))
+    assert balance(log) == (3, 2, 1, 0)
+    assert log.quality.quarantined[0].line == 3
+
+
+def test_bytes_that_are_not_utf8_quarantine_their_row(write: Write) -> None:
+    path = write([row("01/01/2020 00:00:00"), row("01/01/2020 01:00:00"), row("01/01/2020 02:00:00", name="XX: TO?N")])
+    path.write_bytes(path.read_bytes().replace(b"?", b"\xff"))
+    log = read_log(path)
+    assert log.stations == ("XX: TOWN",)
+    assert log.quality.quarantined[0].reason == "bytes that are not UTF-8"

@@ -148,7 +148,8 @@ def test_a_zero_is_a_value_in_a_plant_log(write: Write) -> None:
 
 
 def test_unknown_text_quarantines_its_row_and_is_never_zero(write: Write) -> None:
-    log = read_log(write("time,A,B\n2024-05-01T00:00Z,1,5\n2024-05-01T01:00Z,abc,6\n2024-05-01T02:00Z,3,7\n2024-05-01T03:00Z,4,8\n"))
+    text = "time,A,B\n2024-05-01T00:00Z,1,5\n2024-05-01T01:00Z,abc,6\n2024-05-01T02:00Z,3,7\n2024-05-01T03:00Z,4,8\n"
+    log = read_log(write(text))
     np.testing.assert_array_equal(log.values, [[1, 5], [NAN, NAN], [3, 7], [4, 8]])
     assert balance(log) == (4, 3, 1, 0)
     bad = log.quality.quarantined[0]
@@ -217,7 +218,10 @@ def test_some_times_with_and_some_without_offset_are_refused(write: Write) -> No
 
 
 def test_the_repeated_hour_in_autumn_is_told_apart_by_the_sequence(write: Write) -> None:
-    text = "time,A\n2021-10-31 01:00,70\n2021-10-31 02:00,71\n2021-10-31 02:00,72\n2021-10-31 03:00,73\n2021-10-31 04:00,74\n"
+    text = (
+        "time,A\n2021-10-31 01:00,70\n2021-10-31 02:00,71\n"
+        "2021-10-31 02:00,72\n2021-10-31 03:00,73\n2021-10-31 04:00,74\n"
+    )
     log = read_log(write(text), tz="Europe/Berlin")
     assert log.time[0] == pd.Timestamp("2021-10-30T23:00Z")
     assert column(log, "A") == [70, 71, 72, 73, 74]
@@ -242,7 +246,7 @@ def test_a_date_that_reads_one_way_settles_the_order_for_all(write: Write) -> No
     assert log.time[0] == pd.Timestamp("2022-03-12T00:00Z")
     log = read_log(write("time,A\n03/12/2022 1:00 PM,1\n03/13/2022 1:00 PM,2\n"), tz="UTC")
     assert log.time[0] == pd.Timestamp("2022-03-12T13:00Z")
-    with pytest.raises(LogError, match="day first and .* month first"):
+    with pytest.raises(LogError, match=r"day first and .* month first"):
         read_log(write("time,A\n13/03/2022 0:00,1\n03/14/2022 0:00,2\n"), tz="UTC")
 
 
@@ -261,7 +265,10 @@ def test_other_formats_can_be_declared(write: Write) -> None:
 
 
 def test_a_clock_that_is_unset_or_ahead_quarantines_the_row(write: Write) -> None:
-    text = "time,A\n1970-01-01T00:00:05Z,70\n2024-05-01T00:00Z,71\n2024-05-01T01:00Z,72\n2284-03-01T00:00Z,73\n2184-03-01T00:00Z,7\n"
+    text = (
+        "time,A\n1970-01-01T00:00:05Z,70\n2024-05-01T00:00Z,71\n"
+        "2024-05-01T01:00Z,72\n2284-03-01T00:00Z,73\n2184-03-01T00:00Z,7\n"
+    )
     log = read_log(write(text))
     assert column(log, "A") == [71, 72]
     assert balance(log) == (5, 2, 3, 0)
@@ -307,7 +314,8 @@ def test_a_regular_log_keeps_its_own_phase(write: Write) -> None:
 
 
 def test_a_log_with_more_gaps_than_rows_keeps_its_true_step(write: Write) -> None:
-    log = read_log(write("time,A\n2024-05-01T00:00Z,1\n2024-05-01T02:00Z,3\n2024-05-01T03:00Z,4\n2024-05-01T05:00Z,6\n"))
+    text = "time,A\n2024-05-01T00:00Z,1\n2024-05-01T02:00Z,3\n2024-05-01T03:00Z,4\n2024-05-01T05:00Z,6\n"
+    log = read_log(write(text))
     np.testing.assert_array_equal(column(log, "A"), [1, NAN, 3, 4, NAN, 6])
     assert "the step is 1 h, the shortest distance; most times are 2 h apart" in log.quality.decisions
 
@@ -388,19 +396,24 @@ def test_a_long_table_with_tags_stations_and_units(write: Write) -> None:
         "2024-05-01T01:00Z,B,dose,91,nSv/h\n2024-05-01T01:00Z,A,dose,0.2,uSv/h\n"
     )
     log = read_log(write(text))
-    got = {tag.name: (tag.station, tag.unit, column(log, tag.name)) for tag in log.tags}
-    assert set(got) == {"A dose", "A temp", "B dose"}
-    assert got["B dose"] == ("B", "nSv/h", [90, 91])
-    assert got["A temp"][:2] == ("A", "degC")
-    np.testing.assert_array_equal(got["A temp"][2], [20, NAN])
-    np.testing.assert_allclose(got["A dose"][2], [100, 200], rtol=1e-6)
+    assert {tag.name: (tag.station, tag.unit) for tag in log.tags} == {
+        "A dose": ("A", "nSv/h"),
+        "A temp": ("A", "degC"),
+        "B dose": ("B", "nSv/h"),
+    }
+    assert column(log, "B dose") == [90, 91]
+    np.testing.assert_array_equal(column(log, "A temp"), [20, NAN])
+    np.testing.assert_allclose(column(log, "A dose"), [100, 200], rtol=1e-6)
     assert read_log(write(text), stations=["b"]).names == ("B dose",)
     with pytest.raises(LogError, match=r"several units"):
         read_log(write(text + "2024-05-01T02:00Z,B,dose,91,uSv/h\n"))
 
 
 def test_stations_with_several_columns_each(write: Write) -> None:
-    text = "time,station,dose [nSv/h],R02 [cpm]\n2024-05-01T00:00Z,A,70,800\n2024-05-01T00:00Z,B,80,900\n2024-05-01T01:00Z,B,81,901\n"
+    text = (
+        "time,station,dose [nSv/h],R02 [cpm]\n2024-05-01T00:00Z,A,70,800\n"
+        "2024-05-01T00:00Z,B,80,900\n2024-05-01T01:00Z,B,81,901\n"
+    )
     log = read_log(write(text))
     assert log.names == ("A dose", "A R02", "B dose", "B R02")
     np.testing.assert_array_equal(log.values, [[70, 800, 80, 900], [NAN, NAN, 81, 901]])
@@ -408,7 +421,10 @@ def test_stations_with_several_columns_each(write: Write) -> None:
 
 
 def test_rows_of_other_stations_do_not_upset_the_account(write: Write) -> None:
-    text = "time,station,value\n2024-05-01T00:00Z,A,1\n2024-05-01T01:00Z,A,2\n1970-01-01T00:00Z,B,3\nnever,B,4\n2024-05-01T01:00Z,B,bad text\n"
+    text = (
+        "time,station,value\n2024-05-01T00:00Z,A,1\n2024-05-01T01:00Z,A,2\n"
+        "1970-01-01T00:00Z,B,3\nnever,B,4\n2024-05-01T01:00Z,B,bad text\n"
+    )
     log = read_log(write(text), stations=["A"])
     assert balance(log) == (2, 2, 0, 0)
 
@@ -601,3 +617,39 @@ def test_soft_sensor_logs_are_read(shared_data: Path) -> None:
     )
     assert sru.shape == (10081, 7)
     np.testing.assert_array_equal(sru.values, np.loadtxt(folder / "SRU_data.txt", skiprows=4).astype(np.float32))
+
+
+# --- damage ---
+
+
+def test_a_quoted_cell_over_several_lines_is_refused_since_rows_could_get_lost(write: Write) -> None:
+    with pytest.raises(LogError, match="over the end of line 3"):
+        read_log(
+            write('time,A\n2024-05-01T00:00Z,1\n2024-05-01T01:00Z,"2\n2024-05-01T02:00Z,3"\n2024-05-01T03:00Z,4\n')
+        )
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_every_kind_of_line_end_is_read_with_the_right_line_numbers(write: Write, end: str) -> None:
+    lines = ["time,A", "2024-05-01T00:00Z,1", "", "2024-05-01T01:00Z,x", "2024-05-01T02:00Z,3", "2024-05-01T03:00Z,4"]
+    log = read_log(write(end.join(lines)))
+    assert balance(log) == (4, 3, 1, 0)
+    assert log.quality.quarantined[0].line == 4
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_damaged_bytes_give_a_log_that_balances_or_a_clear_error(write: Write, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    good = "time,A [nSv/h],B [cpm]\n" + "".join(f"2024-05-01T{h:02d}:00:00Z,{70 + h},{800 - h}\n" for h in range(24))
+    raw = bytearray(good.encode())
+    junk = [b",", b";", b"\n", b'"', b"\x00", b"\xff", b"inf", b"1e400", b"9999-12-31", b"\r", b"[", b"-"]
+    for _ in range(int(rng.integers(1, 4))):
+        at, length = int(rng.integers(0, len(raw))), int(rng.integers(0, 6))
+        raw[at : at + length] = junk[int(rng.integers(0, len(junk)))]
+    try:
+        log = read_log(write(bytes(raw)))
+    except LogError as error:
+        assert str(error)
+    else:
+        assert log.quality.rows_in == log.quality.rows_kept + log.quality.rows_quarantined + log.quality.rows_merged
+        assert not np.isinf(log.values).any()
