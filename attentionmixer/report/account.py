@@ -149,7 +149,7 @@ def _draw(run: Run, gaps: Sequence[tuple[str, pd.Timestamp, pd.Timestamp]]) -> M
     axes.set_ylim(len(stations) - 0.5, -0.5)
     left_edge, right_edge = days([first, last]).tolist()
     axes.set_xlim(left_edge, right_edge)
-    time_axis(axes)
+    time_axis(axes, first, last)
     axes.set_yticks([])
     axes.grid(visible=False)
     axes.spines["left"].set_visible(False)

@@ -115,7 +115,7 @@ def _at(curve: Sequence[float | None], step: int) -> float | None:
 def _draw_horizons(run: Run, curves: dict[str, list[float | None]]) -> Markup:
     sketch = Sketch("horizon", 2.7, "Line chart of the mean absolute error by horizon for the model and both baselines")
     axes = sketch.axes(0.62, 0.5, 6.6, 2.1)
-    unit, minutes = ("h", 60.0) if run.ahead(run.horizon) >= 120 else ("min", 1.0)
+    unit, minutes = ("h", 60.0) if run.ahead(run.horizon) >= 240 else ("min", 1.0)
     if run.ahead(run.horizon) < 2:
         unit, minutes = "s", 1 / 60
     ends = []

@@ -48,7 +48,6 @@ def _facts(run: Run) -> list[tuple[str, str]]:
     speed = metrics.number("train", "windows_per_second")
     return [
         ("Model", clean(str(run.model.get("name", NO_DATA)))),
-        ("Settings", clean(config) or NO_DATA),
         ("Parameters", count(parameters)),
         ("Window", f"{count(steps)} steps of {duration(minutes)} ({duration(steps * minutes)})"),
         ("Horizon", f"{count(run.horizon)} steps ({duration(run.horizon * minutes)})"),
@@ -64,6 +63,7 @@ def _facts(run: Run) -> list[tuple[str, str]]:
         ("Training speed", NO_DATA if speed is None else f"{number(speed)} windows per second"),
         ("Peak memory", NO_DATA if memory is None else f"{count(memory)} MB"),
         ("Machine", _machine(environment)),
+        ("Settings", clean(config) or NO_DATA),
     ]
 
 

@@ -59,6 +59,13 @@ class NamedMatrix:
         others = self.values[~self.own]
         return float(others.max()) if others.size else 0.0
 
+    def scale_end(self) -> float:
+        """Where a scale of strength ends: at the strongest route between two nodes, but not below three times the even
+        weight (fewer times for fewer than six sources), so that nearly even weights look even, not strong.
+        """
+        even = float(self.values.sum(axis=1).max()) / len(self.sources)
+        return max(self.largest_other(), min(3.0, len(self.sources) / 2) * even) or 1.0
+
     def effective(self) -> Array:
         """[to] exp(entropy) of each row, normalised: how many sources a target listens to; 0 for an empty row."""
         total = self.values.sum(axis=1, keepdims=True)
@@ -106,10 +113,10 @@ def mean_of(matrices: Sequence[NamedMatrix]) -> NamedMatrix:
 
 
 def station_matrix(matrix: NamedMatrix) -> NamedMatrix:
-    """Stations instead of tags: the weight that a station's tags put, on average, on all tags of another together.
+    """Stations instead of tags: the mean weight of the routes from one station's tags to another's.
 
-    A[s, r] = mean over targets i of s of Σ over sources j of r of a_ij, so that rows still sum to what they did. A tag
-    of no station stands for itself.
+    A[s, r] = mean over targets i of s and sources j of r of a_ij. A mean, not a sum, or a station of many tags would
+    look strong where all weights are even. A tag of no station stands for itself.
     """
 
     def ends(names: tuple[str, ...], groups: tuple[str | None, ...]) -> tuple[list[str], NDArray[np.float64]]:
@@ -122,11 +129,12 @@ def station_matrix(matrix: NamedMatrix) -> NamedMatrix:
 
     targets, to_member = ends(matrix.targets, matrix.target_groups)
     sources, from_member = ends(matrix.sources, matrix.source_groups)
-    mean = to_member / to_member.sum(axis=1, keepdims=True)
+    to_member /= to_member.sum(axis=1, keepdims=True)
+    from_member /= from_member.sum(axis=1, keepdims=True)
     return NamedMatrix(
         tuple(targets),
         tuple(sources),
-        mean @ matrix.values @ from_member.T,
+        to_member @ matrix.values @ from_member.T,
         (None,) * len(targets),
         (None,) * len(sources),
     )
@@ -154,7 +162,7 @@ def few_enough(matrix: NamedMatrix) -> tuple[NamedMatrix, str]:
     stations = station_matrix(matrix)
     if 1 < max(len(stations.targets), len(stations.sources)) <= SHOWN:
         return stations, (
-            f"The {nodes} tags are summed up by station: the weight that a station's tags put, on average, on all tags "
-            "of the other together. "
+            f"The {nodes} tags are drawn by station: a cell is the mean weight of the routes between the tags of two "
+            "stations. "
         )
     return busiest(matrix, SHOWN), f"Of {nodes} tags the {SHOWN} with the strongest routes are drawn. "

@@ -20,6 +20,11 @@ from .text import fit, number, text_width
 
 # One hue from light to dark: it reads the same for the colour-blind, and prints with little ink.
 COLOURS: Final = LinearSegmentedColormap.from_list("routes", ["#e6eef6", "#9cc4e0", "#3f8dc0", "#0a5794", "#041f45"])
+COLOUR_RULE: Final = (
+    "The colours end at the strongest route between two different nodes, but not below three times the even weight "
+    "(fewer times where there are fewer than six sources), so that even weights look pale; what a node gives to itself "
+    "may lie beyond them."
+)
 _REMOVED: Final = "#ffffff"
 _MARK: Final = "#b9c0ca"
 _ROOM: Final = 1.7  # inches for a label
@@ -85,7 +90,8 @@ def draw_small_maps(
         axes.set_title(title, pad=4)
         if ends:
             for x, text, align in ((0.0, ends[0], "left"), (1.0, ends[1], "right")):
-                axes.text(x, -0.06 / height, text, transform=axes.transAxes, ha=align, va="top", color=MUTED)
+                place: dict[str, Any] = {"transform": axes.transAxes, "ha": align, "va": "top", "color": MUTED}
+                sketch.name(axes, x, -0.06 / height, fit(text, 9, side * 36), fontsize=9, **place)
         bar = sketch.axes(left + side + 0.08, below, 0.08, height)
         sketch.figure.colorbar(image, cax=bar, extend="max" if _clipped(matrix) else "neither", extendfrac=0.05)
         _plain(bar)
@@ -109,7 +115,7 @@ def _show(axes: Axes, matrix: NamedMatrix, mark: float = 0.0) -> AxesImage:
     removed = np.argwhere(matrix.values == 0.0)
     if mark and len(removed):
         axes.plot(removed[:, 1], removed[:, 0], "x", color=_MARK, markersize=mark, markeredgewidth=0.6)
-    top = _top(matrix)
+    top = matrix.scale_end()
     # "none" keeps one pixel a cell in the file; the browser enlarges it with sharp edges
     settings: dict[str, Any] = {"interpolation": "none", "aspect": "auto", "cmap": colours, "norm": Normalize(0, top)}
     image = axes.imshow(values, **settings)
@@ -121,13 +127,8 @@ def _show(axes: Axes, matrix: NamedMatrix, mark: float = 0.0) -> AxesImage:
     return image
 
 
-def _top(matrix: NamedMatrix) -> float:
-    """Where the colours end: at the strongest route between two nodes, for most nodes listen to themselves most."""
-    return matrix.largest_other() or float(matrix.values.max()) or 1.0
-
-
 def _clipped(matrix: NamedMatrix) -> bool:
-    return float(matrix.values.max()) > _top(matrix) * (1 + 1e-9)
+    return float(matrix.values.max()) > matrix.scale_end() * (1 + 1e-9)
 
 
 def _label(name: str, labels: Mapping[str, str], grouped: bool, size: float) -> str:

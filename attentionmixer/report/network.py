@@ -67,7 +67,7 @@ def draw_network(
         places = _map(names, degrees, height)
         unlabelled = _map_labels(sketch, axes, names, places)
         _scale_bar(axes, _scale(names, degrees, height))
-    strongest = max((float(matrix.values[route]) for route in routes), default=1.0)
+    strongest = matrix.scale_end()
     for to, source in reversed(routes):  # the strongest on top
         ends = (places[matrix.sources[source]], places[matrix.targets[to]])
         _arrow(axes, ends, float(matrix.values[to, source]) / strongest, centre=centre)
@@ -156,7 +156,7 @@ def _scale_bar(axes: Axes, scale: float) -> None:
     kilometres = max(step * power for step in (1, 2, 5) if step * power * inches_per_km <= 1.0)
     length = kilometres * inches_per_km
     axes.plot([0.15, 0.15, 0.15 + length, 0.15 + length], [0.27, 0.2, 0.2, 0.27], color=MUTED, linewidth=1)
-    text = f"{number(kilometres * 1000, 2)} m" if kilometres < 1 else f"{number(kilometres, 2)} km"
+    text = f"{kilometres * 1000:g} m" if kilometres < 1 else f"{kilometres:g} km"
     axes.text(0.15, 0.34, text, fontsize=_SIZE, color=MUTED)
 
 

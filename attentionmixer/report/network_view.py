@@ -33,7 +33,7 @@ def network_blocks(main: NamedMatrix, tags: Sequence[Tag], labels: Mapping[str, 
         matrix = stations
         remark = "Stations at their coordinates, north is up; those that would hide one another are moved apart. "
         if summed:
-            remark += "An arrow is the weight that a station's tags put, on average, on all tags of another together. "
+            remark += "Strength is the mean weight of the routes between the tags of two stations. "
         if len(stations.targets) > _DRAWN:
             matrix = busiest(stations, _DRAWN)
             remark += f"Of {count(len(stations.targets))} stations the {_DRAWN} with the strongest routes are drawn. "

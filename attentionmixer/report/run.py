@@ -107,6 +107,8 @@ def load_run(folder: Path) -> Run:
         texts = (tag.name, tag.quantity, tag.unit or "", tag.station or "", tag.role)
         if not tag.name or not all(isinstance(text, str) for text in texts):
             raise RunError(f"{forecaster} is damaged: the tag {tag.name!r} has a field that is no text; {_AGAIN}")
+    if not isinstance(quality.masked, Mapping):
+        raise RunError(f"{forecaster} is damaged: the masked values are no table of reasons; {_AGAIN}")
     if not tags or step <= pd.Timedelta(0) or horizon < 1 or lookback < 1:
         raise RunError(f"{forecaster} is damaged: it names no tag, or a step, lookback or horizon below 1; {_AGAIN}")
     forecasts = folder / "forecasts.parquet"

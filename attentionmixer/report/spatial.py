@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from .blocks import Block, Column, Note, Picture, Section, Table
 from .grouping import NamedMatrix, channel, few_enough, mean_of, named_matrix
-from .heatmap import draw_heatmap, draw_small_maps, has_group_lines
+from .heatmap import COLOUR_RULE, draw_heatmap, draw_small_maps, has_group_lines
 from .network_view import network_blocks
 from .run import Run
 from .text import cell, clean, count, fixed, number, percent
 
 _STRONGEST = 15
 _NEARLY_EVEN = 0.8
+_LINEAR = "linear path"
 _TITLE = "Spatial routes: which tags each estimate listens to"
 
 
@@ -41,16 +42,15 @@ def _blocks(run: Run) -> list[Block]:
     alt = f"Heat map of routes, {len(shown.targets)} rows by {len(shown.sources)} columns; tables list the strongest"
     lines = "; white lines part the stations" if has_group_lines(shown) else ""
     caption = (
-        f"{remark}Rows listen, columns are listened to{lines}. A crossed cell is a route that the model removed. The "
-        "colours end at the strongest route between two different tags, so that a tag's own past (the diagonal) may "
-        "lie beyond them."
+        f"{remark}Rows listen, columns are listened to{lines}. A crossed cell is a route that the model removed. "
+        f"{COLOUR_RULE}"
     )
     blocks.append(Picture(draw_heatmap("spatial", shown, labels, alt, scale), caption))
     others = (
         [(f"round {m.round}", matrix) for m, matrix in zip(rounds, matrices, strict=True)] if len(rounds) > 1 else []
     )
     if straight is not None and not only_linear:
-        others.append(("linear path", straight))
+        others.append((_LINEAR, straight))
     if others:
         blocks.append(_small(others, linear.note if linear is not None else ""))
     blocks.append(_listening(main))
@@ -95,19 +95,21 @@ def _reading(main: NamedMatrix, windows: int, notes: Sequence[str]) -> list[Bloc
         blocks.append(Note(text + ending, "warning" if even else "plain"))
     closed = float((main.values == 0).mean())
     averaged = f" Weights are averaged over {count(windows)} windows." if windows else ""
-    blocks.append(Note(f"{percent(closed, 1)} of the routes are removed.{averaged}"))
+    removed = f"{percent(closed, 1)} of the routes are removed." if closed else "No route is removed."
+    blocks.append(Note(f"{removed}{averaged}"))
     blocks += [Note(clean(note)) for note in dict.fromkeys(notes)]
     return blocks
 
 
 def _small(others: Sequence[tuple[str, NamedMatrix]], note: str) -> Picture:
     same = [(title, few_enough(matrix)[0]) for title, matrix in others]
-    linear = (
-        " The linear path adds to the forecast directly; its numbers are sizes of coefficients on another scale than "
-        "weights, so compare patterns, not values."
-        if any(title == "linear path" for title, _ in others)
-        else ""
-    )
+    linear = ""
+    if any(title == _LINEAR for title, _ in others):
+        linear = (
+            " The linear path adds to the forecast directly. Its numbers are coefficients on another scale than "
+            "weights, so compare patterns, not values; a blank cell there is a coefficient of zero, as for tags that "
+            "are not forecast."
+        )
     if note:
         linear += f" Its note says: {clean(note)}"
     caption = (
@@ -166,7 +168,7 @@ def _strongest(main: NamedMatrix, others: Mapping[str, NamedMatrix]) -> Block:
                 cell(target),
                 number(float(main.values[to, source])),
                 f"{fixed(float(main.values[to, source]) / even, 1)} ×",
-                *(_cell(matrix, target, name) for matrix in others.values()),
+                *(_weight(matrix, target, name, title) for title, matrix in others.items()),
             ]
         )
     return Table(
@@ -183,8 +185,8 @@ def _strongest(main: NamedMatrix, others: Mapping[str, NamedMatrix]) -> Block:
     )
 
 
-def _cell(matrix: NamedMatrix, target: str, source: str) -> str:
+def _weight(matrix: NamedMatrix, target: str, source: str, title: str) -> str:
     if target not in matrix.targets or source not in matrix.sources:
         return "–"
     value = float(matrix.values[matrix.targets.index(target), matrix.sources.index(source)])
-    return "removed" if value == 0 else number(value)
+    return number(value) if value else "0" if title == _LINEAR else "removed"

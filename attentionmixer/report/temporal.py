@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from ..routemap import RouteMap
 from .blocks import Block, Column, Note, Picture, Section, Table
 from .grouping import NamedMatrix, named_matrix
-from .heatmap import draw_small_maps
+from .heatmap import COLOUR_RULE, draw_small_maps
 from .run import Run
 from .svg import LINEAR, MODEL, MUTED, PERSISTENCE, WIDTH, Sketch
 from .text import cell, clean, count, duration, number, percent
@@ -42,10 +42,14 @@ def _blocks(run: Run) -> list[Block]:
     window = duration(run.lookback * run.step_minutes)
     windows = max(m.windows for m in maps)
     averaged = f" Weights are averaged over {count(windows)} windows and over all tags." if windows else ""
+    others = [cell(name) for name in extras(maps[0])]
+    beside = f" Beside the parts stands what has no age: {', '.join(others)}." if others else ""
+    last = " What has no age follows in the last columns." if others else ""
     blocks: list[Block] = [
         Note(
-            f"The model sees the last {window} of every tag, cut into {len(maps[0].sources)} parts. The bars show how "
-            f"much the newest part, the one that ends at the last reading, listens to each part of it.{averaged}"
+            f"The model sees the last {window} of every tag, cut into {len(maps[0].targets)} parts. The bars show how "
+            f"much the newest part, the one that ends at the last reading, listens to each part of it."
+            f"{beside}{averaged}"
         ),
         Note(
             "How to read it: a tall bar at the left means that much weight lies on old readings, one at the right that "
@@ -64,34 +68,43 @@ def _blocks(run: Run) -> list[Block]:
         pictures = [(f"round {m.round}", _by_age(m)) for m in maps]
         caption = (
             "Rows listen, columns are listened to; both run from the oldest part (top, left) to the newest (bottom, "
-            "right). A blank cell is a removed route. Each map has colours of its own, which end at the strongest "
-            "route between two different parts."
+            f"right).{last} A blank cell is a removed route. {COLOUR_RULE} Each map has colours of its own."
         )
         alt = "Heat maps of the temporal routes, by round"
-        blocks.append(Picture(draw_small_maps("ages", pictures, alt, ("oldest", "newest")), caption))
+        ends = ("oldest", others[-1] if others else "newest")
+        blocks.append(Picture(draw_small_maps("ages", pictures, alt, ends), caption))
     return blocks
 
 
 def newest(route_map: RouteMap) -> int:
-    """Row of the part that ends at the last reading: the youngest source's own, else the last row."""
+    """Row of the part that ends at the last reading: the one of the least age, else the last row."""
     if route_map.lag_minutes is not None:
-        name = route_map.sources[int(np.argmin(route_map.lag_minutes))]
-        if name in route_map.targets:
-            return route_map.targets.index(name)
+        for source in reversed(_order(route_map)):
+            if route_map.sources[source] in route_map.targets:
+                return route_map.targets.index(route_map.sources[source])
     return len(route_map.targets) - 1
+
+
+def extras(route_map: RouteMap) -> list[str]:
+    """Sources that are no part of the window and so have no age, such as what is known of a tag's place."""
+    return [name for name in route_map.sources if name not in route_map.targets]
 
 
 def _ages(route_map: RouteMap) -> list[str]:
     if route_map.lag_minutes is None:
-        return [clean(name) for name in route_map.sources]
-    return [f"{duration(float(lag))} ago" if lag else "now" for lag in route_map.lag_minutes]
+        return [cell(name) for name in route_map.sources]
+    others = set(extras(route_map))
+    return [
+        cell(name) if name in others else f"{duration(float(lag))} ago" if lag else "now"
+        for name, lag in zip(route_map.sources, route_map.lag_minutes, strict=True)
+    ]
 
 
 def _order(route_map: RouteMap) -> list[int]:
-    """Sources from oldest to newest."""
-    if route_map.lag_minutes is None:
-        return list(range(len(route_map.sources)))
-    return [int(i) for i in np.argsort(-route_map.lag_minutes, kind="stable")]
+    """Sources from oldest to newest, those without an age last."""
+    others = set(extras(route_map))
+    lags = np.zeros(len(route_map.sources)) if route_map.lag_minutes is None else route_map.lag_minutes
+    return sorted(range(len(lags)), key=lambda i: (route_map.sources[i] in others, -float(lags[i])))
 
 
 def _by_age(route_map: RouteMap) -> NamedMatrix:

@@ -118,12 +118,12 @@ def _draw(key: str, trend: Trend, step: pd.Timedelta) -> Markup:
     sketch = Sketch(key, 2.55, alt)
     unit = clean(tag.unit or "value")
     wide = sketch.axes(0.62, 0.42, 5.35, 1.72)
-    zoom = sketch.axes(6.62, 0.42, 2.5, 1.72)
+    zoom = sketch.axes(6.62, 0.42, 2.35, 1.72)
     for axes, frame, title in (
         (wide, trend.recent_frame, f"Last {_days(trend.recent_frame)} with data"),
         (zoom, trend.excursion_frame, "Largest excursion"),
     ):
-        _lines(axes, frame, step)
+        _lines(axes, frame, step, most=8 if axes is wide else 4)
         axes.set_title(title, pad=5)
     sketch.name(
         wide, -0.5 / 5.35, 0.5, unit, transform=wide.transAxes, rotation=90, ha="center", va="center", fontsize=9
@@ -147,7 +147,7 @@ def _days(frame: pd.DataFrame) -> str:
     return duration((frame.index[-1] - frame.index[0]).total_seconds() / 60)
 
 
-def _lines(axes: Axes, frame: pd.DataFrame, step: pd.Timedelta) -> None:
+def _lines(axes: Axes, frame: pd.DataFrame, step: pd.Timedelta, most: int) -> None:
     time = days(pd.DatetimeIndex(frame.index))
     axes.grid(axis="x", visible=False)
     origins = pd.DatetimeIndex(frame["origin"].dropna().unique())
@@ -163,7 +163,7 @@ def _lines(axes: Axes, frame: pd.DataFrame, step: pd.Timedelta) -> None:
     axes.plot(time, frame["point"], color=MODEL, linewidth=1.2, label="forecast")
     axes.plot(time, frame["observed"], color=OBSERVED, linewidth=0.8, label="observed", solid_joinstyle="round")
     _lone_points(axes, frame)
-    time_axis(axes)
+    time_axis(axes, pd.Timestamp(frame.index[0]), pd.Timestamp(frame.index[-1]), most)
     axes.margins(x=0.01)
 
 

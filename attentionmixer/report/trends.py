@@ -83,6 +83,8 @@ def load_trends(run: Run) -> list[Trend]:
         return []
     columns = _columns(run)
     choices = choose(run, _excursions(run))
+    if not choices:
+        return []
     names = [choice.tag.name for choice in choices]
     frame = _read(run, columns, names)
     trends = []
@@ -173,7 +175,8 @@ def _trend(run: Run, choice: Choice, rows: pd.DataFrame) -> Trend | None:
     peak = pd.Timestamp(observed.index[int((observed - observed.median()).abs().argmax())])
     length = min(_WINDOW, run.step * _STEPS)
     last = pd.Timestamp(observed.index[-1])
-    around = max(run.step * 12, min(pd.Timedelta(days=1.5), run.step * _STEPS / 4))
+    shown = min(length, last - rows.index[0])
+    around = max(run.step * max(12, run.horizon), min(pd.Timedelta(days=1.5), shown / 8))
     return Trend(
         choice,
         frame,

@@ -96,7 +96,8 @@ def write_run(
     _write_json(folder / "environment.json", _environment())
     (folder / "config.yaml").write_text("model:\n  name: attentionmixer\n  config: {width: 64, rounds: 2}\nseed: 0\n")
     (folder / "model.safetensors").write_bytes(b"weights of a made-up run")
-    _routes(folder / "routes", rng, tags, rounds, parts, lookback, delta)
+    _spatial_routes(folder / "routes", rng, tags, rounds)
+    _temporal_routes(folder / "routes", rng, rounds, lookback / parts * delta.total_seconds() / 60, parts=parts)
     hashes = {"model.safetensors": hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()}
     _write_json(folder / "manifest.json", hashes)
     return folder
@@ -279,15 +280,7 @@ def _environment() -> dict[str, Any]:
     }
 
 
-def _routes(
-    folder: Path,
-    rng: np.random.Generator,
-    tags: Sequence[Tag],
-    rounds: int,
-    parts: int,
-    lookback: int,
-    step: pd.Timedelta,
-) -> None:
+def _spatial_routes(folder: Path, rng: np.random.Generator, tags: Sequence[Tag], rounds: int) -> None:
     folder.mkdir()
     names = tuple(tag.name for tag in tags)
     count = len(tags)
@@ -301,14 +294,16 @@ def _routes(
         note = "Linear path across tags: mean size of its coefficients." if number == 0 else ""
         route_map = RouteMap("spatial", number, names, names, strength.astype(np.float32), windows=480, note=note)
         route_map.save(folder / f"spatial-{number}.json")
-    lags = ((np.arange(parts)[::-1]) * lookback / parts * step.total_seconds() / 60).astype(np.float32)
+
+
+def _temporal_routes(folder: Path, rng: np.random.Generator, rounds: int, minutes: float, *, parts: int) -> None:
+    lags = (np.arange(parts)[::-1] * minutes).astype(np.float32)
     labels = tuple(f"part {i + 1}" for i in range(parts))
     for number in range(1, rounds + 1):
         weight = rng.gamma(1.0, 1.0, (parts, parts)) * np.exp(-lags / lags.max() * 1.5) + np.eye(parts) * 0.5
         weight /= weight.sum(axis=1, keepdims=True)
-        RouteMap("temporal", number, labels, labels, weight.astype(np.float32), lags, windows=480).save(
-            folder / f"temporal-{number}.json"
-        )
+        route_map = RouteMap("temporal", number, labels, labels, weight.astype(np.float32), lags, windows=480)
+        route_map.save(folder / f"temporal-{number}.json")
 
 
 # --- fixtures --------------------------------------------------------------------------------------------------------
@@ -324,6 +319,18 @@ def make_run(tmp_path: Path) -> Maker:
         return write_run(tmp_path / "run", stations_of_channels(3, 3) if tags is None else tags, **settings)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def ring_tags() -> list[Tag]:
+    """Sixteen posts with coordinates."""
+    return ring(16)
+
+
+@pytest.fixture(scope="session")
+def hostile_names() -> tuple[str, ...]:
+    """The names of `hostile_run`'s tags."""
+    return HOSTILE
 
 
 @pytest.fixture
