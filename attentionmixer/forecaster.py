@@ -180,6 +180,19 @@ class Forecaster:
             errors.update(output, batch.observed, batch.y_mask)
         return errors
 
+    def windows(self, log: StationLog, first: int | None = None, last: int | None = None) -> Windows:
+        """All windows of an aligned log whose targets lie in rows ``first <= i < last``."""
+        known = known_channels(log, self.scaler, self.schema.calendar)
+        scored = torch.tensor([tag.role == "target" for tag in log.tags])
+        first = self.schema.lookback if first is None else first
+        last = len(log) if last is None else last
+        lookback, horizon = self.schema.lookback, self.schema.horizon
+        if len(log) < lookback + horizon:
+            raise LogError(
+                f"the log has {len(log)} rows; one window needs {lookback} of look-back and {horizon} of horizon"
+            )
+        return Windows(log.tensor(), self.scaler, lookback, horizon, first, last, scored, known)
+
     def routes(
         self, log: StationLog, first: int | None = None, last: int | None = None, windows: int = 256
     ) -> list[RouteMap]:
@@ -188,7 +201,7 @@ class Forecaster:
         Weight alone is weak evidence of influence: see the notes of the maps.
         """
         log = align(log, self.schema)
-        everything = self._windows(log, first, last)
+        everything = self.windows(log, first, last)
         stride = max(1, len(everything) // windows)
         loader = WindowLoader(everything, 32, stride=stride)
         return collect_routes(self.model, loader, self.schema.names, known_names(log, self.schema.calendar), log.step)
@@ -245,23 +258,11 @@ class Forecaster:
 
     # --- inner -------------------------------------------------------------------------------------------------------
 
-    def _windows(self, log: StationLog, first: int | None, last: int | None) -> Windows:
-        known = known_channels(log, self.scaler, self.schema.calendar)
-        scored = torch.tensor([tag.role == "target" for tag in log.tags])
-        first = self.schema.lookback if first is None else first
-        last = len(log) if last is None else last
-        lookback, horizon = self.schema.lookback, self.schema.horizon
-        if len(log) < lookback + horizon:
-            raise LogError(
-                f"the log has {len(log)} rows; one window needs {lookback} of look-back and {horizon} of horizon"
-            )
-        return Windows(log.tensor(), self.scaler, lookback, horizon, first, last, scored, known)
-
     @torch.no_grad()
     def _outputs(
         self, log: StationLog, first: int | None, last: int | None, stride: int = 1
     ) -> Iterator[tuple[WindowBatch, Tensor]]:
-        loader = WindowLoader(self._windows(log, first, last), 256, stride=stride)
+        loader = WindowLoader(self.windows(log, first, last), 256, stride=stride)
         for batch in loader:
             yield batch, self.model(batch.x, batch.x_mask, batch.known)
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from .log import StationLog, Tag
 
-ScaleKind = Literal["standard", "robust"]
+ScaleKind = Literal["standard", "robust", "minmax"]
 CountTransform = Literal["none", "sqrt", "anscombe"]
 
 
@@ -23,7 +23,8 @@ class ScalingConfig:
 
     Attributes
     ----------
-    kind: ``standard`` (mean, standard deviation) or ``robust`` (median, 1.4826 × median absolute deviation).
+    kind: ``standard`` (mean, standard deviation) or ``robust`` (median, 1.4826 × median absolute deviation) or
+        ``minmax`` (minimum, range).
     counts: transform of count-rate tags before scaling: ``sqrt`` or ``anscombe`` (2 √(x + 3/8)) make the counting noise
         the same at all levels.
     clip: scaled values are clipped at ± this many scales wherever a model sees or is scored on them.
@@ -144,6 +145,8 @@ def _is_constant(observed: NDArray[np.float64]) -> bool:
 def _location_scale(seen: NDArray[np.float64], kind: ScaleKind) -> tuple[float, float]:
     if kind == "standard":
         return float(seen.mean()), float(seen.std())
+    if kind == "minmax":
+        return float(seen.min()), float(seen.max() - seen.min())
     middle = float(np.median(seen))
     spread = 1.4826 * float(np.median(np.abs(seen - middle)))
     # more than half of the readings are the same number: the median deviation says nothing then

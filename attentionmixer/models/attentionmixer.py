@@ -33,16 +33,18 @@ class AttentionMixerConfig:
     gates: one gate per spatial route, which can close it for good. gate_start: logit of a gate before training.
     tag_embedding: whether a token knows which tag it is of.
     cross_lags: steps the linear path across variates looks back; 0 leaves it out. cross_rank: its horizon profiles.
-    norm_epsilon: variance added in the window normalisation.
+    warm_start: fit both linear paths in closed form before training.
+    norm_epsilon: variance added in the window normalisation, in training variances. Large values (1) keep the scale of
+        the tag, small ones (0.01) give every window the same scale.
     """
 
     width: int = 64
     heads: int = 4
     rounds: int = 2
-    patch: int = 24
+    patch: int = 6
     growing: bool = True
     expansion: int = 2
-    dropout: float = 0.2
+    dropout: float = 0.1
     normalizer: Normalizer = "softmax"
     temporal: bool = True
     spatial: bool = True
@@ -51,7 +53,8 @@ class AttentionMixerConfig:
     tag_embedding: bool = True
     cross_lags: int = 3
     cross_rank: int = 4
-    norm_epsilon: float = 1e-2
+    warm_start: bool = False
+    norm_epsilon: float = 1.0
 
 
 class AttentionMixer(ForecastModel):
@@ -120,8 +123,10 @@ class AttentionMixer(ForecastModel):
         return self._forecast(x, x_mask, known, routes), routes
 
     def warm_start(self, batches: BatchSource) -> None:
-        """Fit both linear paths by ridge regression."""
-        fit_direct(self.direct, self.norm, batches, alpha=1e-4)
+        """Fit both linear paths by ridge regression, if the configuration says so."""
+        if not self.config.warm_start:
+            return
+        fit_direct(self.direct, self.norm, batches)
         if self.crossing is not None:
             fit_crossing(self.crossing, self.direct, self.norm, batches)
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from ..nn.normalization import MaskedInstanceNorm
-from ..nn.ridge import StreamingRidge
+from ..nn.ridge import StreamingRidge, choose_alpha
 from ..nn.spread import EmpiricalSpread
 from .base import BatchSource, ForecastModel, Task
 
@@ -19,11 +19,9 @@ class LinearConfig:
 
     Attributes
     ----------
-    ridge: α of the closed-form start, per sample.
     norm_epsilon: variance added in the window normalisation.
     """
 
-    ridge: float = 1e-4
     norm_epsilon: float = 1e-2
 
 
@@ -52,7 +50,7 @@ class Linear(ForecastModel):
 
     def warm_start(self, batches: BatchSource) -> None:
         """Ridge solution."""
-        fit_direct(self.direct, self.norm, batches, self.config.ridge)
+        fit_direct(self.direct, self.norm, batches)
 
     def finish(self, batches: BatchSource) -> None:
         """Measure the spread of the errors."""
@@ -60,16 +58,22 @@ class Linear(ForecastModel):
 
 
 @torch.no_grad()
-def fit_direct(direct: nn.Linear, norm: MaskedInstanceNorm, batches: BatchSource, alpha: float) -> None:
+def fit_direct(direct: nn.Linear, norm: MaskedInstanceNorm, batches: BatchSource, held_out: float = 0.2) -> None:
     """Set a linear map L → H, shared by all variates, to the ridge solution on normalised windows.
 
-    Only pairs of window and variate whose whole horizon was observed take part.
+    Only pairs of window and variate whose whole horizon was observed take part. α is chosen on the last ``held_out``
+    share of the training batches, as in `fit_crossing`.
     """
-    ridge = StreamingRidge(direct.in_features, direct.out_features, direct.weight.device)
-    for x, x_mask, y, y_mask in batches():
+    early, late = (StreamingRidge(direct.in_features, direct.out_features, direct.weight.device) for _ in range(2))
+    total = sum(1 for _ in batches())
+    for number, (x, x_mask, y, y_mask) in enumerate(batches()):
         z, statistics = norm(x, x_mask)
         target = ((y - statistics.mean) / statistics.scale).transpose(1, 2)
         whole = y_mask.all(dim=1) & x_mask.any(dim=1)
-        ridge.add(z.transpose(1, 2)[whole], target[whole])
-    direct.weight.copy_(ridge.solve(alpha).T)
+        part = early if number < (1 - held_out) * total else late
+        part.add(z.transpose(1, 2)[whole], target[whole])
+    alpha = choose_alpha(early, late)
+    direct.weight.zero_()
     direct.bias.zero_()
+    if alpha is not None:
+        direct.weight.copy_(early.merge(late).solve(alpha).T)

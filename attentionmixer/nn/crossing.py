@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from .normalization import MaskedInstanceNorm
-from .ridge import StreamingRidge
+from .ridge import StreamingRidge, choose_alpha
 
 
 class CrossVariateLinear(nn.Module):
@@ -65,18 +65,15 @@ def fit_crossing(
     direct: nn.Linear,
     norm: MaskedInstanceNorm,
     batches: Callable[[], Iterable[tuple[Tensor, Tensor, Tensor, Tensor]]],
-    alphas: tuple[float, ...] = (1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0),
     held_out: float = 0.2,
 ) -> float | None:
     """Ridge VAR on what the direct path leaves over; returns the α used, or ``None`` where no α helps.
 
-    α is the one with the smallest squared error on the last ``held_out`` share of the training batches; where even the
-    best is no better than nothing, the path stays at zero. Then all training batches are used.
+    α is chosen on the last ``held_out`` share of the training batches (`choose_alpha`); where nothing helps there, the
+    path stays at zero. Then all training batches are used.
     """
     variates, lags, horizon = crossing.coefficient.shape[0], crossing.lags, crossing.profile.shape[1]
-    device = crossing.coefficient.device
-    early = StreamingRidge(variates * lags, variates * horizon, device)
-    late = StreamingRidge(variates * lags, variates * horizon, device)
+    early, late = (StreamingRidge(variates * lags, variates * horizon, direct.weight.device) for _ in range(2))
     total = sum(1 for _ in batches())
     for number, (x, x_mask, y, y_mask) in enumerate(batches()):
         z, statistics = norm(x, x_mask)
@@ -84,10 +81,8 @@ def fit_crossing(
         rest = torch.where(y_mask.transpose(1, 2), target - direct(z.transpose(1, 2)), 0.0)
         part = early if number < (1 - held_out) * total else late
         part.add(z[:, -lags:].transpose(1, 2).flatten(1), rest.flatten(1))
-    gains = {alpha: late.gain(early.solve(alpha)) for alpha in alphas}
-    best = max(gains, key=lambda alpha: gains[alpha])
-    if gains[best] <= 0:
-        return None
-    coefficient = early.merge(late).solve(best).view(variates, lags, variates, horizon)
-    crossing.set_full(coefficient.permute(2, 0, 1, 3))
-    return best
+    alpha = choose_alpha(early, late)
+    if alpha is not None:
+        coefficient = early.merge(late).solve(alpha).view(variates, lags, variates, horizon)
+        crossing.set_full(coefficient.permute(2, 0, 1, 3))
+    return alpha

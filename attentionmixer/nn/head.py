@@ -10,7 +10,7 @@ from torch import Tensor, nn
 class QuantileHead(nn.Module):
     """Point forecast and quantiles around it.
 
-    The point μ is one linear map of the features. Quantile k is μ + σ_k with σ_1 free and
+    The point μ is one linear map of the features, zero at the start. Quantile k is μ + σ_k with σ_1 free and
     σ_{k+1} = σ_k + softplus(·), so the quantiles are ordered whatever the weights. The distances σ are computed from
     features whose gradient is stopped (``detach``): asking for intervals does not change the point forecast.
 
@@ -26,7 +26,8 @@ class QuantileHead(nn.Module):
         self.horizon, self.quantiles = horizon, quantiles
         self.point = nn.Linear(features, horizon)
         self.spread = nn.Linear(features, horizon * quantiles)
-        nn.init.zeros_(self.spread.weight)
+        for start in (self.point.weight, self.point.bias, self.spread.weight):
+            nn.init.zeros_(start)
         with torch.no_grad():
             # at the start: the lowest quantile one scale below the point, the highest about one above
             bias = torch.full((horizon, quantiles), _inverse_softplus(2.0 / (quantiles - 1)))

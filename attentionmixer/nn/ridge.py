@@ -46,3 +46,19 @@ class StreamingRidge:
         both.gram, both.moment = self.gram + other.gram, self.moment + other.moment
         both.samples = self.samples + other.samples
         return both
+
+
+#: α tried by `choose_alpha`, per sample and in units of the inputs' variance.
+ALPHAS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0, 3.0)
+
+
+def choose_alpha(early: StreamingRidge, late: StreamingRidge, keep: float = 0.98) -> float | None:
+    """The strongest ridge that keeps ``keep`` of the best gain on later samples; ``None`` where no α gains anything.
+
+    Fitted on ``early``, judged on ``late``: a coefficient that only described the past is shrunk away.
+    """
+    gains = {alpha: late.gain(early.solve(alpha)) for alpha in ALPHAS}
+    best = max(gains.values())
+    if best <= 0:
+        return None
+    return max(alpha for alpha, gain in gains.items() if gain >= keep * best)

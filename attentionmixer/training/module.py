@@ -34,7 +34,7 @@ class RegularizerConfig:
     """
 
     name: RegularizerName = "gates"
-    strength: float = 0.01
+    strength: float = 0.02
     spatial: float = 1.0
     temporal: float = 0.0
     warmup: float = 0.3
@@ -53,7 +53,7 @@ class OptimizerConfig:
     average_decay: decay of the running average of weights that is evaluated and saved.
     """
 
-    learning_rate: float = 1e-3
+    learning_rate: float = 3e-3
     warmup: float = 0.1
     weight_decay: float = 0.0
     huber_delta: float = 1.0

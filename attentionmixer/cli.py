@@ -1,0 +1,39 @@
+"""One console script over the front doors: ``attentionmixer train``, ``predict``, ``evaluate``, ``report``."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+from .forecaster import package_version
+
+COMMANDS = {
+    "train": ("attentionmixer.train", "train on a log and write a run with a report"),
+    "predict": ("attentionmixer.predict", "forecast from new data"),
+    "evaluate": ("attentionmixer.evaluate", "measure a run on other data"),
+    "report": ("attentionmixer.report.__main__", "write the report of a run again"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Hand the rest of the command line to the front door it names."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    name = arguments[0] if arguments else "--help"
+    if name in ("-h", "--help"):
+        lines = [f"  {command:<10}{text}" for command, (_, text) in COMMANDS.items()]
+        print("usage: attentionmixer COMMAND …\n\n" + "\n".join(lines) + "\n\nattentionmixer COMMAND --help explains one.")
+        return 0
+    if name == "--version":
+        print(f"attentionmixer {package_version()}")
+        return 0
+    if name not in COMMANDS:
+        print(f"error: there is no command {name!r}; there are: {', '.join(COMMANDS)}", file=sys.stderr)
+        return 2
+    door = importlib.import_module(COMMANDS[name][0])
+    code: int = door.main(arguments[1:])
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
