@@ -56,7 +56,7 @@ class OptimizerConfig:
     learning_rate: float = 3e-3
     warmup: float = 0.1
     weight_decay: float = 0.0
-    huber_delta: float = 1.0
+    huber_delta: float = 0.5
     gate_rate: float = 30.0
     average_decay: float = 0.995
 
