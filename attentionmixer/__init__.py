@@ -21,7 +21,18 @@ _HOMES = {
     "simulate_ring": "data.simulate",
 }
 
-__all__ = sorted(_HOMES)
+__all__ = [
+    "Forecast",
+    "Forecaster",
+    "ForecasterConfig",
+    "RadiationDataModule",
+    "RouteMap",
+    "StationLog",
+    "Tag",
+    "WindowConfig",
+    "read_log",
+    "simulate_ring",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -22,7 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name = arguments[0] if arguments else "--help"
     if name in ("-h", "--help"):
         lines = [f"  {command:<10}{text}" for command, (_, text) in COMMANDS.items()]
-        print("usage: attentionmixer COMMAND …\n\n" + "\n".join(lines) + "\n\nattentionmixer COMMAND --help explains one.")
+        print(
+            "usage: attentionmixer COMMAND …\n\n" + "\n".join(lines) + "\n\nattentionmixer COMMAND --help explains one."
+        )
         return 0
     if name == "--version":
         print(f"attentionmixer {package_version()}")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from jsonargparse import ArgumentError, ArgumentParser, Namespace
+from jsonargparse import ArgumentError, ArgumentParser
 
 from . import models
 from .data.datamodule import WindowConfig
@@ -144,7 +144,9 @@ def parse(arguments: Sequence[str], program: str) -> RunConfig:
     except ArgumentError as error:
         raise ConfigError(_explain(str(error), parser)) from error
     objects = parser.instantiate(config)
-    kept = Namespace({key: value for key, value in config.items() if key not in ("config", "run_dir", "resume")})
+    kept = config.clone()
+    for key in ("config", "run_dir", "resume"):
+        kept.pop(key, None)
     settings = {key: value for key, value in vars(config.model).items() if key != "name"}
     levels = tuple(sorted(objects.levels))
     if not all(0 < level < 1 for level in levels) or len(levels) < 2:
@@ -211,7 +213,7 @@ def _parser(program: str, model: str) -> ArgumentParser:
     parser.add_argument("--seed", type=int, default=0, help="seed of everything random")
     parser.add_argument("--levels", type=list[float], default=list(LEVELS), help="quantile levels of the forecasts")
     parser.add_class_arguments(DataConfig, "data")
-    names: Any = Literal[models.names()]  # type: ignore[valid-type]
+    names: Any = Literal[models.names()]
     parser.add_argument("--model.name", type=names, default=model, help="architecture")
     parser.add_class_arguments(models.architecture(model).config, "model", instantiate=False)
     parser.add_class_arguments(OptimizerConfig, "optimizer")

@@ -32,7 +32,12 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
 def write_json(path: Path, data: Any) -> None:
     """Write JSON; numbers that are none are refused, since JSON has no word for them."""
     text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
-    write_atomically(path, lambda part: part.write_text(text + "\n", encoding="utf-8") and None)
+    write_atomically(path, lambda part: write_text(part, text + "\n"))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8."""
+    path.write_text(text, encoding="utf-8")
 
 
 def read_json(path: Path) -> Any:
@@ -57,7 +62,7 @@ def write_manifest(folder: Path) -> None:
 
 
 def verify_manifest(folder: Path) -> None:
-    """Raise `RunError` where a file differs from the manifest or is gone; without a manifest there is nothing to check."""
+    """Raise `RunError` where a file differs from the manifest or is gone; without a manifest nothing is checked."""
     if not (folder / MANIFEST).is_file():
         return
     listed = read_json(folder / MANIFEST)

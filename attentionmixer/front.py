@@ -20,7 +20,7 @@ Main = Callable[[Sequence[str] | None], int]
 
 
 def front_door(main: Callable[[Sequence[str] | None], int]) -> Callable[..., int]:
-    """Decorator: 0 when done, 2 with one screen of text for bad input or configuration, 1 with a traceback otherwise."""
+    """Decorator: 0 when done, 2 with one screen of text for bad input or configuration, 1 with a traceback else."""
 
     @functools.wraps(main)
     def run(arguments: Sequence[str] | None = None) -> int:

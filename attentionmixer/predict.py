@@ -18,10 +18,14 @@ from .reading import Parser, add_reading_arguments, read_for_run
 @front_door
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the forecast and print its path."""
-    parser = Parser(prog="python -m attentionmixer.predict", description="Forecast the steps after the log's last reading.")
+    parser = Parser(
+        prog="python -m attentionmixer.predict", description="Forecast the steps after the log's last reading."
+    )
     add_reading_arguments(parser)
     parser.add_argument("--output", type=Path, default=Path("forecast.csv"), help="FILE.csv or FILE.parquet")
-    parser.add_argument("--all", action="store_true", help="back-to-back forecasts over the whole log, not only the next")
+    parser.add_argument(
+        "--all", action="store_true", help="back-to-back forecasts over the whole log, not only the next"
+    )
     options = parser.parse_args(arguments)
     if options.output.suffix not in (".csv", ".parquet"):
         raise ConfigError(f"--output {options.output} must end in .csv or .parquet")

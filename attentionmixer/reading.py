@@ -73,4 +73,3 @@ def _data_settings(run: Path) -> dict[str, Any]:
         raise RunError(f"{path} holds no section `data`: {yaml.safe_dump(tree)[:80]!r}")
     data: dict[str, Any] = tree["data"]
     return data
-

@@ -21,7 +21,7 @@ from .config import RunConfig, load_log
 from .data.datamodule import RadiationDataModule
 from .data.log import StationLog
 from .errors import ConfigError
-from .files import write_atomically, write_json, write_manifest
+from .files import write_atomically, write_json, write_manifest, write_text
 from .forecaster import Forecaster, ForecasterConfig
 from .report import write_report
 from .routemap import RouteMap
@@ -44,7 +44,7 @@ def train_run(config: RunConfig, folder: Path, command: Sequence[str]) -> Path:
     _prepare(folder, config.resume)
     log = load_log(config.data)
     logger.info("%r", log)
-    write_atomically(folder / "config.yaml", lambda part: _write_text(part, config.text))
+    write_atomically(folder / "config.yaml", lambda part: write_text(part, config.text))
     write_json(folder / "environment.json", environment(command))
     forecaster = Forecaster(config.forecaster()).fit(log, folder, resume=config.resume)
     assert forecaster.data is not None and forecaster.result is not None
@@ -177,10 +177,6 @@ def _write_forecasts(forecaster: Forecaster, persistence: Forecaster, log: Stati
     targets = {tag.name for tag in log.tags if tag.role == "target"}
     frame = frame[frame["tag"].isin(targets)]
     write_atomically(path, lambda part: frame.to_parquet(part, index=False))
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
 
 
 def _cpu_name() -> str:

@@ -72,4 +72,4 @@ def with_future(log: StationLog, horizon: int, ahead: StationLog | None) -> Stat
                 f"tag {tag.name!r} is known ahead, but `ahead` has no value at {series.index[series.isna()][0]}"
             )
         values[len(log) :, i] = series.to_numpy()
-    return StationLog(values, time, log.tags, log.quality)
+    return StationLog(values, pd.DatetimeIndex(time), log.tags, log.quality)

@@ -30,7 +30,7 @@ class SplitConfig:
 
 @dataclass(frozen=True)
 class Split:
-    """Row numbers: training is [0, train_end), validation [train_end, validation_end), test [validation_end, test_end)."""
+    """Row numbers: training [0, train_end), validation [train_end, validation_end), test [validation_end, test_end)."""
 
     train_end: int
     validation_end: int
@@ -57,7 +57,8 @@ def split_rows(log: StationLog, config: SplitConfig) -> Split:
     if not 0 < split.train_end < split.validation_end < split.test_end <= len(log):
         raise ConfigError(
             f"the split leaves a part empty: training ends at row {split.train_end}, validation at "
-            f"{split.validation_end}, test at {split.test_end} of {len(log)}; the log spans {log.time[0]} to {log.time[-1]}"
+            f"{split.validation_end}, test at {split.test_end} of {len(log)}; "
+            f"the log spans {log.time[0]} to {log.time[-1]}"
         )
     return split
 
@@ -80,8 +81,9 @@ def check_windows(log: StationLog, split: Split, lookback: int, horizon: int) ->
                 else f"no horizon fits a look-back of {lookback}"
             )
             raise LogError(
-                f"the {name} part has {rows} rows of {log.step}, but a look-back of {lookback} and a horizon of {horizon} "
-                f"need {needed}; {fits}. The log has {len(log)} rows: give a longer one, or lower data.lookback or data.horizon"
+                f"the {name} part has {rows} rows of {log.step}, but a look-back of {lookback} "
+                f"and a horizon of {horizon} need {needed}; {fits}. The log has {len(log)} rows: give a longer one, "
+                "or lower data.lookback or data.horizon"
             )
 
 

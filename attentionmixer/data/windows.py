@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -140,7 +141,7 @@ class WindowLoader:
         return len(range(self.rank, self.sampler.count, self.world))
 
     def __len__(self) -> int:
-        return -(-self.count // self.batch_size)
+        return math.ceil(self.count / self.batch_size)
 
     def __iter__(self) -> Iterator[WindowBatch]:
         order = self.sampler.indices()[self.rank :: self.world] * self.stride

@@ -25,7 +25,8 @@ class AttentionMixerConfig:
 
     Attributes
     ----------
-    width: d, channels of a token. heads: message passing heads. rounds: K. patch: steps of the window in the most recent token.
+    width: d, channels of a token. heads: message passing heads. rounds: K.
+    patch: steps of the window in the most recent token.
     growing: older tokens cover twice as many steps each (p, p, 2p, 4p, …); otherwise all cover ``patch`` steps.
     expansion: width of the feed-forward step, as a multiple of ``width``. dropout: on whole channels.
     normalizer: ``softmax`` or ``entmax`` (exact zeros).
@@ -64,13 +65,14 @@ class AttentionMixer(ForecastModel):
     2. Patches of (z, mask) → tokens [B, N, P, d], plus position and tag embedding.
     3. K rounds (`MixingRound`): messages between the patches of a variate, messages between the variates at one patch
        position (their scale starts at zero), feed-forward.
-    4. Head: the P·d features of a variate → point and quantiles, plus a linear path L → H shared by all variates, plus a
-       linear path across variates that runs along the same route gates (`CrossVariateLinear`).
+    4. Head: the P·d features of a variate → point and quantiles, plus a linear path L → H shared by all variates, plus
+       a linear path across variates that runs along the same route gates (`CrossVariateLinear`).
     5. Back to the input's units.
 
-    Both linear paths are fitted in closed form first (`warm_start`); the head starts at zero, so training begins at the
-    best linear model and can only depart from it for a reason. Known-ahead channels join the spatial block as further
-    sources, static numbers of a tag (its place) join the temporal block as a further token.
+    The head and both linear paths start at zero, so the first forecast is the window's mean; with ``warm_start`` the
+    paths are fitted in closed form first and training begins at the best linear model instead. Known-ahead channels
+    join the spatial block as further sources, static numbers of a tag (its place) the temporal block as a further
+    token.
 
     Sources: arXiv 2302.10426 (spatial and temporal adaptive message passing, mixing, sparse regularizer); Nie et al.,
     ICLR 2023 (patches). The paths and gates are described in docs/method.md.

@@ -37,8 +37,8 @@ class Task:
 class ForecastModel(nn.Module):
     """Maps a scaled window to a scaled forecast.
 
-    `forward` takes x [B, L, N] (0 where missing), x_mask [B, L, N] (True = observed) and, for models that use them, known
-    [B, L + H, C], and returns [B, H, N, 1 + K]: the point forecast, then the K quantiles in ascending order.
+    `forward` takes x [B, L, N] (0 where missing), x_mask [B, L, N] (True = observed) and, for models that use them,
+    known [B, L + H, C], and returns [B, H, N, 1 + K]: the point forecast, then the K quantiles in ascending order.
     """
 
     def __init__(self, task: Task) -> None:
@@ -59,7 +59,7 @@ class ForecastModel(nn.Module):
         """Fit in closed form, before training, what can be. Default: nothing."""
 
     def finish(self, batches: BatchSource) -> None:
-        """Fit, after training, what must be measured on the trained model (the spread of its errors). Default: nothing."""
+        """Fit, after training, what is measured on the trained model (the spread of its errors). Default: nothing."""
 
     @property
     def route_gates(self) -> list[RouteGates]:
@@ -67,7 +67,7 @@ class ForecastModel(nn.Module):
         return []
 
     def temporal_ages(self) -> tuple[tuple[int, int], ...]:
-        """(oldest, newest) age of each temporal node, in steps before the first forecast step. Default: single steps."""
+        """(oldest, newest) age of each temporal node, in steps before the first forecast step. Default: each step."""
         return tuple((age, age) for age in range(self.task.lookback, 0, -1))
 
     def crossing_strength(self) -> Tensor | None:

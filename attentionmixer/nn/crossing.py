@@ -15,7 +15,8 @@ class CrossVariateLinear(nn.Module):
     """Vector-autoregressive correction from the last p steps of all variates.
 
     c_i(h) = Σ_j z_ij Σ_l Σ_r A[i, j, l, r] B[r, h] x_j(l), with z the route gates (1 without gates), A starting at
-    zero and B an orthonormal set of horizon profiles. `strength` says what flows on each route, so nothing bypasses the maps.
+    zero and B an orthonormal set of horizon profiles. `strength` says what flows on each route, so nothing bypasses the
+    maps.
 
     Parameters
     ----------

@@ -17,8 +17,8 @@ class Routes:
     Attributes
     ----------
     rows: [B, M, h, to, from]; M runs over the axis along which no message passes (patches for spatial routes, variates
-        for temporal ones). Every row sums to 1 over *from*; a removed route is exactly 0. *from* can be longer than *to*:
-        the extra sources are known-ahead or static tokens.
+        for temporal ones). Every row sums to 1 over *from*; a removed route is exactly 0. *from* can be longer than
+        *to*: the extra sources are known-ahead or static tokens.
     axis: ``spatial`` (nodes are variates) or ``temporal`` (nodes are patches of one variate).
     round: 1 for the first round.
     """

@@ -38,7 +38,7 @@ class EmpiricalSpread(nn.Module):
         predict: Callable[[Tensor, Tensor], Tensor],
         sample: int = 2_000_000,
     ) -> None:
-        """Measure the errors of ``predict`` (point [B, H, N]); keeps about ``sample`` of them, evenly spread in time."""
+        """Measure the errors of ``predict`` (point [B, H, N]); about ``sample`` of them, evenly spread in time."""
         kept = []
         per_window = self.offset.shape[0] * self.offset.shape[1]
         every = None

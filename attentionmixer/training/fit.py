@@ -63,7 +63,7 @@ class FitConfig:
 
 @dataclass(frozen=True)
 class FitResult:
-    """What training did: seconds, epochs run, epoch of the weights kept, its error, windows a second, interrupted or not."""
+    """What training did: seconds, epochs run, epoch of the weights kept, its error, speed, interrupted or not."""
 
     seconds: float
     epochs: int

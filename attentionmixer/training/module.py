@@ -82,6 +82,7 @@ class ForecastModule(L.LightningModule):
         super().__init__()
         self.model, self.settings, self.seed = model, optimizer, seed
         self.regularizer, self.strength, self.warmup = regularizer, strength, warmup
+        self.levels: Tensor
         self.register_buffer("levels", torch.tensor(model.task.levels), persistent=False)
         self.errors = ForecastErrors(scaler, model.task.horizon, model.task.levels)
 

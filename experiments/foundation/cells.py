@@ -91,4 +91,3 @@ def slim(metrics: dict[str, Any]) -> dict[str, Any]:
     return {
         name: slim(value) if isinstance(value, dict) else value for name, value in metrics.items() if name not in wide
     }
-

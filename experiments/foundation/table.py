@@ -56,8 +56,8 @@ def _section(config: str) -> list[str]:
         f"Seeds {', '.join(map(str, sorted(ours)))}; {environment['cpu']}, {environment['cores']} cores; "
         f"Python {environment['python']}, {packages}; {environment['date'][:10]}.",
         "",
-        "| model | validation MSE | test MSE | test MAE | against linear | against persistence | 90 % covers | open routes "
-        "| seconds | peak MB | parameters |",
+        "| model | validation MSE | test MSE | test MAE | against linear | against persistence | 90 % covers "
+        "| open routes | seconds | peak MB | parameters |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name in ("persistence", "linear"):
