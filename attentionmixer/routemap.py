@@ -27,7 +27,7 @@ class RouteMap:
     round: 1 for the first round; 0 for the linear path across variates.
     targets, sources: names of the rows and columns of ``strength``.
     strength: [to, from] mean weight over windows, heads and the other axis; exactly 0 where a route was removed.
-    lag_minutes: [from] age of each source at the end of the window, for temporal maps; else ``None``.
+    lag_minutes: [from] age of each source at the end of the window, for temporal maps (NaN: no age); else ``None``.
     windows: number of windows averaged.
     note: what the reader must know to read it right.
     row_effective: mean of exp(entropy) over the single rows of all windows, if it was measured.
@@ -97,7 +97,9 @@ class RouteMap:
             "targets": list(self.targets),
             "sources": list(self.sources),
             "strength": np.round(self.strength.astype(float), 7).tolist(),
-            "lag_minutes": None if self.lag_minutes is None else self.lag_minutes.tolist(),
+            "lag_minutes": None
+            if self.lag_minutes is None
+            else [None if np.isnan(m) else float(m) for m in self.lag_minutes],
             "windows": self.windows,
             "note": self.note,
             "row_effective": self.row_effective,
@@ -116,7 +118,9 @@ class RouteMap:
                 targets=tuple(data["targets"]),
                 sources=tuple(data["sources"]),
                 strength=np.asarray(data["strength"], dtype=np.float32),
-                lag_minutes=None if lags is None else np.asarray(lags, dtype=np.float32),
+                lag_minutes=None
+                if lags is None
+                else np.array([np.nan if m is None else m for m in lags], dtype=np.float32),
                 windows=int(data["windows"]),
                 note=str(data["note"]),
                 row_effective=data["row_effective"],

@@ -10,7 +10,7 @@ import lightning as L
 import torch
 from torch import Tensor
 
-from ..errors import LogError
+from ..errors import ConfigError, LogError
 from .known import CalendarCycle, known_channels, known_names
 from .log import StationLog
 from .scaling import ScalingConfig, TagScaler
@@ -51,6 +51,7 @@ class RadiationDataModule(L.LightningDataModule):
     Raises
     ------
     LogError: before anything is trained, where a part is too short, or no tag is a target.
+    ConfigError: a batch size is below 1, or the split makes no sense.
     """
 
     def __init__(self, log: StationLog, config: WindowConfig | None = None, seed: int = 0) -> None:
@@ -59,6 +60,9 @@ class RadiationDataModule(L.LightningDataModule):
         self.windows_config = config = config or WindowConfig()
         if config.lookback < 1 or config.horizon < 1:
             raise LogError(f"look-back and horizon must be at least 1, not {config.lookback} and {config.horizon}")
+        if min(config.batch_size, config.evaluation_batch_size) < 1:
+            sizes = f"{config.batch_size} and {config.evaluation_batch_size}"
+            raise ConfigError(f"batch_size and evaluation_batch_size must be at least 1, not {sizes}")
         self.scored = torch.tensor([tag.role == "target" for tag in log.tags])
         if not bool(self.scored.any()):
             raise LogError("no tag of the log has the role 'target', so there is nothing to forecast")

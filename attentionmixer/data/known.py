@@ -55,7 +55,7 @@ def with_future(log: StationLog, horizon: int, ahead: StationLog | None) -> Stat
 
     Raises `LogError` where the log has known tags and ``ahead`` does not cover the horizon.
     """
-    time = log.time.append(pd.date_range(log.time[-1] + log.step, periods=horizon, freq=log.step))
+    time = pd.DatetimeIndex(log.time.append(pd.date_range(log.time[-1] + log.step, periods=horizon, freq=log.step)))
     values = np.full((len(time), len(log.tags)), np.nan, dtype=np.float32)
     values[: len(log)] = log.values
     for i, tag in enumerate(log.tags):

@@ -80,7 +80,9 @@ class TagScaler(nn.Module):
             scaler.deviation[i] = observed.std()
             scaler.rooted[i] = config.counts != "none" and _is_count(tag)
             seen = scaler._root(torch.from_numpy(observed)).numpy() if scaler.rooted[i] else observed
-            scaler.location[i], scaler.scale[i] = _location_scale(seen, config.kind)
+            location, scale = _location_scale(seen, config.kind)
+            # counts that vary below zero alone have the same root
+            scaler.location[i], scaler.scale[i] = location, scale if scale > 0 else 1.0
         scaler.constant, scaler.unobserved = tuple(constant), tuple(unobserved)
         return scaler
 

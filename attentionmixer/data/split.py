@@ -17,7 +17,8 @@ class SplitConfig:
     Attributes
     ----------
     train, validation, test: shares of the rows, or numbers of rows (all three above 1); what is left over is not used.
-    validation_start, test_start, end: dates that override the shares; all three or the first two.
+    validation_start, test_start, end: dates that override the shares; all three or the first two. A date without a zone
+        is UTC.
     """
 
     train: float = 0.7
@@ -49,6 +50,8 @@ def split_rows(log: StationLog, config: SplitConfig) -> Split:
     """Row numbers of the split. Raises `ConfigError` for shares or dates that make no sense."""
     if (config.validation_start is None) != (config.test_start is None):
         raise ConfigError("data.split needs both validation_start and test_start, or neither")
+    if config.end is not None and config.test_start is None:
+        raise ConfigError("data.split.end needs validation_start and test_start as well; with shares it has no meaning")
     if config.validation_start is not None and config.test_start is not None:
         end = len(log) if config.end is None else int(log.time.searchsorted(utc(config.end)))
         split = Split(_row(log, config.validation_start), _row(log, config.test_start), end)
@@ -88,10 +91,12 @@ def check_windows(log: StationLog, split: Split, lookback: int, horizon: int) ->
 
 
 def _row(log: StationLog, moment: str | pd.Timestamp) -> int:
+    """First row at or after a moment."""
     return int(log.time.searchsorted(utc(moment)))
 
 
 def _from_shares(rows: int, config: SplitConfig) -> Split:
+    """Split by shares or by counts of rows."""
     shares = (config.train, config.validation, config.test)
     if min(shares) <= 0:
         raise ConfigError(f"data.split shares must be above 0, not {shares}")

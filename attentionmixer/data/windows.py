@@ -61,17 +61,18 @@ class Windows:
     ) -> None:
         self.values, self.scaler, self.scored, self.known = values, scaler, scored, known
         self.lookback, self.horizon = lookback, horizon
-        start = max(0, first - lookback)
-        self.starts = torch.arange(start, max(start, last - lookback - horizon + 1))
+        # two numbers, not a list of all starts: that would be larger than a log of one tag
+        self.first_start = max(0, first - lookback)
+        self.count = max(0, last - lookback - horizon + 1 - self.first_start)
         self._view = values.unfold(0, lookback + horizon, 1)
         self._known = None if known is None else known.unfold(0, lookback + horizon, 1)
 
     def __len__(self) -> int:
-        return len(self.starts)
+        return self.count
 
     def gather(self, index: Tensor) -> WindowBatch:
         """The windows with these numbers (0 … len − 1)."""
-        start = self.starts[index]
+        start = index + self.first_start
         where = start.to(self.values.device)
         raw = self._view[where].transpose(1, 2)
         mask = ~torch.isnan(raw)
@@ -101,7 +102,7 @@ class EpochOrder:
         self.epoch = epoch
 
     def indices(self) -> Tensor:
-        """[count] window numbers."""
+        """Window numbers [count]."""
         if not self.shuffle:
             return torch.arange(self.count)
         generator = torch.Generator().manual_seed(self.seed * 1_000_003 + self.epoch)
@@ -114,7 +115,9 @@ class WindowLoader:
     Parameters
     ----------
     windows: what to iterate over. batch_size: B; the last batch may be smaller.
-    order: the epoch's order. rank, world: this process's share when several train together (every ``world``-th window).
+    shuffle, seed: draw a new order for every epoch (`EpochOrder`).
+    rank, world: this process's share when several train together (every ``world``-th window). All get the same number
+        of batches, since they wait for each other after each.
     stride: take every ``stride``-th window (for back-to-back forecasts).
     """
 
@@ -131,19 +134,22 @@ class WindowLoader:
     ) -> None:
         self.windows, self.batch_size = windows, batch_size
         # the two names through which a Lightning trainer tells a loader the epoch
-        self.sampler = EpochOrder(-(-len(windows) // stride), seed, shuffle)
+        self.sampler = EpochOrder(math.ceil(len(windows) / stride), seed, shuffle)
         self.batch_sampler = None
         self.rank, self.world, self.stride = rank, world, stride
 
     @property
     def count(self) -> int:
-        """Number of windows this process sees."""
+        """Number of windows this process sees in one epoch."""
         return len(range(self.rank, self.sampler.count, self.world))
 
     def __len__(self) -> int:
-        return math.ceil(self.count / self.batch_size)
+        return math.ceil(math.ceil(self.sampler.count / self.world) / self.batch_size)
 
     def __iter__(self) -> Iterator[WindowBatch]:
         order = self.sampler.indices()[self.rank :: self.world] * self.stride
-        for index in order.split(self.batch_size):
+        if len(order) == 0:
+            return
+        parts = order.split(self.batch_size)
+        for index in parts if len(parts) == len(self) else order.tensor_split(len(self)):
             yield self.windows.gather(index)

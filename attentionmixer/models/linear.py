@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from ..nn.normalization import MaskedInstanceNorm
-from ..nn.ridge import StreamingRidge, choose_alpha
+from ..nn.ridge import StreamingRidge, choose_alpha, early_and_late
 from ..nn.spread import EmpiricalSpread
 from .base import BatchSource, ForecastModel, Task
 
@@ -39,7 +39,7 @@ class Linear(ForecastModel):
         self.spread = EmpiricalSpread(task.horizon, task.variates, task.levels)
 
     def point(self, x: Tensor, x_mask: Tensor) -> Tensor:
-        """[B, H, N]"""
+        """Point forecast [B, H, N]."""
         z, statistics = self.norm(x, x_mask)
         y = self.direct(z.transpose(1, 2)).transpose(1, 2)
         return self.norm.inverse(y.unsqueeze(-1), statistics).squeeze(-1)
@@ -62,15 +62,14 @@ def fit_direct(direct: nn.Linear, norm: MaskedInstanceNorm, batches: BatchSource
     """Set a linear map L → H, shared by all variates, to the ridge solution on normalised windows.
 
     Only pairs of window and variate whose whole horizon was observed take part. α is chosen on the last ``held_out``
-    share of the training batches, as in `fit_crossing`.
+    share of the training windows, as in `fit_crossing`.
     """
     early, late = (StreamingRidge(direct.in_features, direct.out_features, direct.weight.device) for _ in range(2))
-    total = sum(1 for _ in batches())
-    for number, (x, x_mask, y, y_mask) in enumerate(batches()):
+    for is_late, (x, x_mask, y, y_mask) in early_and_late(batches, held_out):
         z, statistics = norm(x, x_mask)
         target = ((y - statistics.mean) / statistics.scale).transpose(1, 2)
         whole = y_mask.all(dim=1) & x_mask.any(dim=1)
-        part = early if number < (1 - held_out) * total else late
+        part = late if is_late else early
         part.add(z.transpose(1, 2)[whole], target[whole])
     alpha = choose_alpha(early, late)
     direct.weight.zero_()

@@ -25,7 +25,7 @@ class Persistence(ForecastModel):
         self.spread = EmpiricalSpread(task.horizon, task.variates, task.levels)
 
     def point(self, x: Tensor, x_mask: Tensor) -> Tensor:
-        """[B, H, N]"""
+        """Point forecast [B, H, N]."""
         steps = torch.arange(1, x.shape[1] + 1, device=x.device).view(1, -1, 1)
         last = (steps * x_mask).argmax(dim=1, keepdim=True)
         value = torch.where(x_mask.any(dim=1, keepdim=True), x.gather(1, last), 0.0)

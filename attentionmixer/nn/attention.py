@@ -25,6 +25,8 @@ class MessagePassing(nn.Module):
     dropout: probability on the weights, in training only; routes are reported before it.
     normalizer: ``softmax`` or ``entmax``.
 
+    Raises ``ValueError`` where ``heads`` is below 1 or does not divide ``width``.
+
     Sources: Vaswani et al. 2017 (weights); Peters, Niculae and Martins, ACL 2019 (entmax).
     """
 
@@ -36,6 +38,8 @@ class MessagePassing(nn.Module):
         normalizer: Normalizer = "softmax",
     ) -> None:
         super().__init__()
+        if heads < 1:
+            raise ValueError(f"message passing needs at least 1 head, not {heads}")
         if width % heads:
             raise ValueError(f"width {width} is not divisible by {heads} heads")
         self.heads, self.dropout, self.normalizer = heads, dropout, normalizer

@@ -8,19 +8,21 @@ import torch
 from torch import Tensor, nn
 
 from .normalization import MaskedInstanceNorm
-from .ridge import StreamingRidge, choose_alpha
+from .ridge import StreamingRidge, choose_alpha, early_and_late
 
 
 class CrossVariateLinear(nn.Module):
     """Vector-autoregressive correction from the last p steps of all variates.
 
     c_i(h) = Σ_j z_ij Σ_l Σ_r A[i, j, l, r] B[r, h] x_j(l), with z the route gates (1 without gates), A starting at
-    zero and B an orthonormal set of horizon profiles. `strength` says what flows on each route, so nothing bypasses the
-    maps.
+    zero and B horizon profiles, orthonormal at the start. `strength` says what flows on each route, so nothing bypasses
+    the maps.
 
     Parameters
     ----------
     variates: N. lags: p, steps used. horizon: H. rank: number of horizon profiles, at most H.
+
+    Shapes: x [B, L, N] → correction [B, N, H]; A [N, N, p, r]; B [r, H].
     """
 
     def __init__(self, variates: int, lags: int, horizon: int, rank: int = 4) -> None:
@@ -31,7 +33,7 @@ class CrossVariateLinear(nn.Module):
 
     @property
     def lags(self) -> int:
-        """p"""
+        """p, the steps used."""
         return self.coefficient.shape[2]
 
     def forward(self, x_bln: Tensor, gate: Tensor | None = None) -> Tensor:
@@ -70,17 +72,16 @@ def fit_crossing(
 ) -> float | None:
     """Ridge VAR on what the direct path leaves over; returns the α used, or ``None`` where no α helps.
 
-    α is chosen on the last ``held_out`` share of the training batches (`choose_alpha`); where nothing helps there, the
-    path stays at zero. Then all training batches are used.
+    α is chosen on the last ``held_out`` share of the training windows (`choose_alpha`); where nothing helps there, the
+    path stays at zero. Then all training windows are used. ``batches`` gives passes over (x, x_mask, y, y_mask).
     """
     variates, lags, horizon = crossing.coefficient.shape[0], crossing.lags, crossing.profile.shape[1]
     early, late = (StreamingRidge(variates * lags, variates * horizon, direct.weight.device) for _ in range(2))
-    total = sum(1 for _ in batches())
-    for number, (x, x_mask, y, y_mask) in enumerate(batches()):
+    for is_late, (x, x_mask, y, y_mask) in early_and_late(batches, held_out):
         z, statistics = norm(x, x_mask)
         target = ((y - statistics.mean) / statistics.scale).transpose(1, 2)
         rest = torch.where(y_mask.transpose(1, 2), target - direct(z.transpose(1, 2)), 0.0)
-        part = early if number < (1 - held_out) * total else late
+        part = late if is_late else early
         part.add(z[:, -lags:].transpose(1, 2).flatten(1), rest.flatten(1))
     alpha = choose_alpha(early, late)
     if alpha is not None:

@@ -18,28 +18,36 @@ class QuantileHead(nn.Module):
     ----------
     features: F, the number of inputs per variate.
     horizon: H.
-    quantiles: number of quantile levels, at least 2.
+    quantiles: K, the number of quantile levels; may be 0.
+
+    Shapes: features [B, N, F] → point [B, N, H] and distances [B, N, H, K].
     """
 
     def __init__(self, features: int, horizon: int, quantiles: int) -> None:
         super().__init__()
         self.horizon, self.quantiles = horizon, quantiles
         self.point = nn.Linear(features, horizon)
-        self.spread = nn.Linear(features, horizon * quantiles)
-        for start in (self.point.weight, self.point.bias, self.spread.weight):
-            nn.init.zeros_(start)
-        with torch.no_grad():
+        nn.init.zeros_(self.point.weight)
+        nn.init.zeros_(self.point.bias)
+        self.spread = nn.Linear(features, horizon * quantiles) if quantiles else None
+        if self.spread is not None:
+            nn.init.zeros_(self.spread.weight)
             # at the start: the lowest quantile one scale below the point, the highest about one above
-            bias = torch.full((horizon, quantiles), _inverse_softplus(2.0 / (quantiles - 1)))
+            bias = torch.full((horizon, quantiles), _inverse_softplus(2.0 / max(1, quantiles - 1)))
             bias[:, 0] = -1.0
-            self.spread.bias.copy_(bias.flatten())
+            with torch.no_grad():
+                self.spread.bias.copy_(bias.flatten())
 
     def forward(self, features_bnf: Tensor) -> tuple[Tensor, Tensor]:
         """Point [B, N, H] and distances [B, N, H, K], ascending over K."""
+        point = self.point(features_bnf)
+        if self.spread is None:
+            return point, point.new_zeros(*point.shape, 0)
         spread = self.spread(features_bnf.detach()).unflatten(-1, (self.horizon, self.quantiles))
         steps = torch.cat([spread[..., :1], F.softplus(spread[..., 1:])], dim=-1)
-        return self.point(features_bnf), steps.cumsum(dim=-1)
+        return point, steps.cumsum(dim=-1)
 
 
 def _inverse_softplus(value: float) -> float:
+    """x with softplus(x) = value, value > 0."""
     return float(torch.log(torch.expm1(torch.tensor(value))))

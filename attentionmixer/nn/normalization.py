@@ -23,13 +23,18 @@ class MaskedInstanceNorm(nn.Module):
 
     Parameters
     ----------
-    epsilon: variance added, in units of the (already scaled) input. It keeps a stuck variate from being blown up.
+    epsilon: variance added, above 0, in units of the (already scaled) input. It keeps a stuck variate from being blown
+        up. Raises ``ValueError`` for 0 and below.
+
+    Shapes: x and mask [B, L, N] → [B, L, N]; mean and scale [B, 1, N].
 
     Source: reversible instance normalisation, Kim et al., ICLR 2022; the mask is ours.
     """
 
     def __init__(self, epsilon: float = 1e-2) -> None:
         super().__init__()
+        if not epsilon > 0:
+            raise ValueError(f"norm_epsilon must be above 0, not {epsilon}: a stuck variate would be divided by 0")
         self.epsilon = epsilon
 
     def forward(self, x_bln: Tensor, mask_bln: Tensor) -> tuple[Tensor, WindowStatistics]:

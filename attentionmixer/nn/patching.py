@@ -12,8 +12,11 @@ def patch_sizes(lookback: int, patch: int, growing: bool) -> tuple[int, ...]:
     """Lengths of the patches that cover a window, oldest first.
 
     Equal patches of ``patch`` steps, or *growing* ones: p, p, 2p, 4p, … going back in time, so that the recent past is
-    seen in detail and the distant past in outline. The oldest patch is cut to what is left.
+    seen in detail and the distant past in outline. The oldest patch is cut to what is left, so the lengths always add
+    up to ``lookback``. Raises ``ValueError`` for a patch or a look-back below 1.
     """
+    if patch < 1 or lookback < 1:
+        raise ValueError(f"patch and lookback must be at least 1 step, not {patch} and {lookback}")
     sizes: list[int] = []
     size = patch
     while sum(sizes) < lookback:
@@ -31,6 +34,8 @@ class PatchEmbedding(nn.Module):
     lookback: L. patch: length of the most recent patch. width: d. growing: see `patch_sizes`.
 
     Shapes: z and mask [B, L, N] → tokens [B, N, P, d].
+
+    Source: Nie et al., "A time series is worth 64 words", ICLR 2023 (equal patches); growing ones are ours.
     """
 
     def __init__(self, lookback: int, patch: int, width: int, growing: bool) -> None:

@@ -96,7 +96,7 @@ class SparseRegularizer:
     def __call__(self, routes: Sequence[Routes], gates: Sequence[RouteGates]) -> Tensor:
         """Scalar penalty in [0, 1] × max(w_S, w_T)."""
         if self.name == "gates":
-            terms = [gate.expected_open() for gate in gates]
+            terms = [self.weights["spatial"] * gate.expected_open() for gate in gates]
         elif self.needs_routes:
             terms = [self._rows(step) for step in routes if self.weights[step.axis] > 0]
         else:

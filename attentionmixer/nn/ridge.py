@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+
 import torch
 from torch import Tensor
 
@@ -15,6 +17,8 @@ class StreamingRidge:
     Parameters
     ----------
     features: F. targets: number of outputs.
+
+    Source: Hoerl and Kennard, "Ridge regression: biased estimation for nonorthogonal problems", Technometrics 1970.
     """
 
     def __init__(self, features: int, targets: int, device: torch.device | str = "cpu") -> None:
@@ -62,3 +66,21 @@ def choose_alpha(early: StreamingRidge, late: StreamingRidge, keep: float = 0.98
     if best <= 0:
         return None
     return max(alpha for alpha, gain in gains.items() if gain >= keep * best)
+
+
+def early_and_late(
+    batches: Callable[[], Iterable[tuple[Tensor, ...]]], held_out: float
+) -> Iterator[tuple[bool, tuple[Tensor, ...]]]:
+    """Batches, each with whether it belongs to the last ``held_out`` share of all windows.
+
+    The border is a window, not a batch: a short log, of one batch only, has a later share as well.
+    """
+    total = sum(len(batch[0]) for batch in batches())
+    left = total - round(held_out * total)
+    for batch in batches():
+        cut = min(left, len(batch[0]))
+        left -= cut
+        if cut:
+            yield False, tuple(part[:cut] for part in batch)
+        if cut < len(batch[0]):
+            yield True, tuple(part[cut:] for part in batch)

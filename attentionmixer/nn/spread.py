@@ -15,7 +15,10 @@ class EmpiricalSpread(nn.Module):
 
     Parameters
     ----------
-    horizon, variates: H and N. levels: K quantile levels.
+    horizon, variates: H and N. levels: K quantile levels, ascending.
+
+    Shapes: point [B, H, N] → [B, H, N, 1 + K]. The offsets [H, N, K] are 0 until `fit`, and stay 0 where a variate was
+    never observed at that step ahead.
     """
 
     offset: Tensor
@@ -38,14 +41,23 @@ class EmpiricalSpread(nn.Module):
         predict: Callable[[Tensor, Tensor], Tensor],
         sample: int = 2_000_000,
     ) -> None:
-        """Measure the errors of ``predict`` (point [B, H, N]); about ``sample`` of them, evenly spread in time."""
-        kept = []
-        per_window = self.offset.shape[0] * self.offset.shape[1]
-        every = None
+        """Measure the errors of ``predict`` on batches (x, x_mask, y, y_mask) in order of time.
+
+        Parameters
+        ----------
+        predict: (x, x_mask) → point [B, H, N].
+        sample: most errors to keep; of a longer log every second, fourth, … window is kept, evenly spread in time.
+        """
+        kept: list[Tensor] = []
+        most = max(1, sample // max(1, self.offset.shape[0] * self.offset.shape[1]))
+        every, seen = 1, 0
         for x, x_mask, y, y_mask in batches:
-            every = every or max(1, len(x) * per_window * 200 // sample)
-            error = (y - predict(x, x_mask)).masked_fill(~y_mask, torch.nan)[::every]
-            kept.append(error)
+            error = (y - predict(x, x_mask)).masked_fill(~y_mask, torch.nan)
+            kept.append(error[-seen % every :: every])
+            seen += len(x)
+            while sum(len(part) for part in kept) > most:
+                kept = [torch.cat(kept)[::2]]
+                every *= 2
         if kept and len(self.levels):
             # one step ahead at a time: the sort behind a quantile needs a copy
             errors = torch.cat(kept)

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Mapping
 from typing import Any
 
+from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import Callback
 
 from ..errors import ConfigError
@@ -20,7 +21,10 @@ ALLOWED_CALLBACKS = (
 
 
 def instantiate_callback(spec: Mapping[str, Any]) -> Callback:
-    """A callback from ``{class_path, init_args}``. Raises `ConfigError` for a class that is not on the list."""
+    """A callback from ``{class_path, init_args}``.
+
+    Raises `ConfigError` for a class that is not on the list, further keys, or arguments the class does not take.
+    """
     path = spec.get("class_path")
     if path not in ALLOWED_CALLBACKS:
         raise ConfigError(
@@ -32,6 +36,6 @@ def instantiate_callback(spec: Mapping[str, Any]) -> Callback:
     module, _, name = str(path).rpartition(".")
     try:
         callback: Callback = getattr(importlib.import_module(module), name)(**(spec.get("init_args") or {}))
-    except TypeError as error:
+    except (TypeError, ValueError, MisconfigurationException) as error:
         raise ConfigError(f"trainer.callbacks: {path}: {error}") from error
     return callback

@@ -42,7 +42,7 @@ class SafeCheckpointIO(CheckpointIO):
 
 
 def write_tree(tree: Any, path: Path) -> None:
-    """Write a nested structure to one safetensors file."""
+    """Write a nested structure to one safetensors file. Raises `RunError` for what could not be read back."""
     tensors: dict[str, Tensor] = {}
     skeleton = json.dumps(_encode(tree, tensors))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,13 +54,13 @@ def write_tree(tree: Any, path: Path) -> None:
 
 
 def read_tree(path: Path) -> Any:
-    """Read what `write_tree` wrote."""
+    """Read what `write_tree` wrote. Raises `RunError` where the file is missing or damaged."""
     try:
         with safe_open(str(path), framework="pt") as file:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         return _decode(json.loads(metadata["skeleton"]), tensors)
-    except (OSError, SafetensorError, KeyError, ValueError) as error:
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise RunError(f"the checkpoint {path} cannot be read ({error}); train again without --resume") from error
 
 

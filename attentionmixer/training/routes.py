@@ -50,7 +50,7 @@ def collect_routes(
         else:
             further = strength.shape[1] - len(names)
             targets, sources = names, names + ("place of the tag",) * further
-            lags = np.concatenate([minutes, np.zeros(further, np.float32)])
+            lags = np.concatenate([minutes, np.full(further, np.nan, np.float32)])
         effective = perplexity[(axis, number)] / max(1, windows)
         maps.append(RouteMap(axis, number, targets, sources, strength, lags, windows, NOTE_WEIGHT, effective))
     crossing = model.crossing_strength()

@@ -1,0 +1,56 @@
+"""The linear model."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from attentionmixer.models.base import Task
+from attentionmixer.models.linear import Linear
+
+Batch = tuple[Tensor, Tensor, Tensor, Tensor]
+
+
+def sines(missing: bool = False) -> list[Batch]:
+    """Sines of three tags: a linear map of the window forecasts them exactly."""
+    t = torch.arange(200.0)
+    series = torch.stack([torch.sin(t / 4), 3 + torch.sin(t / 4 + 1), 2 * torch.sin(t / 4 + 2)], dim=1)
+    batches = []
+    for part in series.unfold(0, 16, 1).transpose(1, 2).split(32):
+        seen = torch.ones_like(part, dtype=torch.bool)
+        if missing:
+            seen[:, 13, 2] = False
+            part = torch.where(seen, part, 50.0)
+        batches.append((part[:, :12], seen[:, :12], part[:, 12:], seen[:, 12:]))
+    return batches
+
+
+def error(model: Linear, batches: list[Batch]) -> float:
+    with torch.no_grad():
+        wrong = [((model(x, m)[..., 0] - y)[s]).square() for x, m, y, s in batches]
+    return float(torch.cat(wrong).mean())
+
+
+def test_the_warm_start_solves_what_is_linear() -> None:
+    model, batches = Linear(Task(3, 12, 4)), sines()
+    before = error(model, batches)
+    model.warm_start(lambda: iter(batches))
+    assert error(model, batches) < 0.01 * before
+
+
+def test_a_value_that_stands_in_for_a_missing_target_is_not_learned() -> None:
+    model, batches = Linear(Task(3, 12, 4)), sines(missing=True)
+    model.warm_start(lambda: iter(batches))
+    assert error(model, batches) < 0.01
+
+
+@torch.no_grad()
+def test_all_variates_share_one_map_and_none_sees_another() -> None:
+    model, x = Linear(Task(3, 12, 4, (0.1, 0.9))), torch.randn(2, 12, 3)
+    mask = torch.ones_like(x, dtype=torch.bool)
+    output = model(x, mask)
+    assert output.shape == (2, 4, 3, 3)
+    torch.testing.assert_close(model(x[..., [2, 0, 1]], mask), output[:, :, [2, 0, 1]])
+    other = x.clone()
+    other[..., 0] += torch.randn(2, 12)
+    assert torch.equal(model(other, mask)[:, :, 1:], output[:, :, 1:])

@@ -1,0 +1,165 @@
+"""The linear path across variates: a loop over its formula, its gates, and its start in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from attentionmixer.nn.crossing import CrossVariateLinear, fit_crossing
+from attentionmixer.nn.normalization import MaskedInstanceNorm
+
+Batches = Callable[[], list[tuple[Tensor, Tensor, Tensor, Tensor]]]
+
+
+def random_path(variates: int = 3, lags: int = 2, horizon: int = 4, rank: int = 2) -> CrossVariateLinear:
+    torch.manual_seed(0)
+    path = CrossVariateLinear(variates, lags, horizon, rank)
+    nn.init.normal_(path.coefficient)
+    nn.init.normal_(path.profile)
+    return path
+
+
+@torch.no_grad()
+def test_the_correction_is_that_of_a_loop() -> None:
+    path = random_path()
+    x, gate = torch.randn(2, 5, 3), torch.rand(3, 4)
+    expected = torch.zeros(2, 3, 4)
+    for b in range(2):
+        for i in range(3):
+            for h in range(4):
+                for j in range(3):
+                    for lag in range(2):
+                        for r in range(2):
+                            weight = path.coefficient[i, j, lag, r] * path.profile[r, h] * gate[i, j]
+                            expected[b, i, h] += weight * x[b, 5 - 2 + lag, j]
+    torch.testing.assert_close(path(x, gate), expected, atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_the_path_starts_at_zero() -> None:
+    path = CrossVariateLinear(3, 2, 4)
+    assert torch.equal(path(torch.randn(2, 6, 3)), torch.zeros(2, 3, 4))
+    assert torch.equal(path.strength(), torch.zeros(3, 3))
+
+
+def test_the_path_can_leave_zero() -> None:
+    path = CrossVariateLinear(3, 2, 4)
+    path(torch.randn(2, 6, 3)).sum().backward()
+    assert path.coefficient.grad is not None and float(path.coefficient.grad.abs().max()) > 0.0
+
+
+@torch.no_grad()
+def test_a_closed_gate_stops_the_path_and_its_strength() -> None:
+    path = random_path()
+    gate = torch.ones(3, 3)
+    gate[0, 2] = 0.0
+    x = torch.randn(2, 5, 3)
+    changed = x.clone()
+    changed[..., 2] += 4.0
+    before, after = path(x, gate), path(changed, gate)
+    assert torch.equal(before[:, 0], after[:, 0])
+    assert float((before[:, 1] - after[:, 1]).abs().max()) > 1e-3
+    assert path.strength(gate)[0, 2] == 0.0
+    assert torch.equal(path.strength(gate)[1], path.strength()[1])
+
+
+@torch.no_grad()
+def test_strength_is_the_root_mean_square_response_to_a_unit_step() -> None:
+    path = random_path()
+    gate = torch.rand(3, 3)
+    strength = path.strength(gate)
+    for j in range(3):
+        squares = torch.zeros(3)
+        for lag in range(2):
+            unit = torch.zeros(1, 2, 3)
+            unit[0, lag, j] = 1.0
+            squares += path(unit, gate)[0].square().sum(dim=-1)
+        torch.testing.assert_close(strength[:, j], (squares / (2 * 4)).sqrt())
+
+
+@torch.no_grad()
+def test_full_coefficients_of_low_rank_are_taken_over_exactly() -> None:
+    torch.manual_seed(1)
+    full = torch.einsum("ijlr,rh->ijlh", torch.randn(3, 3, 2, 2), torch.randn(2, 6))
+    path = CrossVariateLinear(3, 2, 6, rank=2)
+    path.set_full(full)
+    torch.testing.assert_close(path.coefficient @ path.profile, full, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(path.profile @ path.profile.T, torch.eye(2), atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_full_coefficients_of_higher_rank_get_their_best_approximation() -> None:
+    torch.manual_seed(2)
+    full = torch.randn(3, 3, 2, 6)
+    path = CrossVariateLinear(3, 2, 6, rank=3)
+    path.set_full(full)
+    error = float((path.coefficient @ path.profile - full).square().sum())
+    # Eckart and Young: what is lost are the squared singular values left out
+    singular = torch.linalg.svdvals(full.flatten(0, 2))
+    assert error == pytest.approx(float(singular[3:].square().sum()), rel=1e-3)
+
+
+def test_a_rank_above_the_horizon_is_cut() -> None:
+    assert CrossVariateLinear(2, 1, horizon=1, rank=4).profile.shape == (1, 1)
+
+
+def coupled(batches: int, size: int = 40, cross: float = 0.9) -> Batches:
+    """Windows in which the next value of variate 0 follows the last one of variate 1."""
+    torch.manual_seed(3)
+    rows = []
+    for _ in range(batches):
+        x = torch.randn(size, 6, 2)
+        y = torch.stack([cross * x[:, -1, 1], 0.0 * x[:, -1, 0]], dim=-1).unsqueeze(1)
+        y = y + 0.05 * torch.randn_like(y)
+        rows.append((x, torch.ones_like(x, dtype=torch.bool), y, torch.ones_like(y, dtype=torch.bool)))
+    return lambda: rows
+
+
+def zero_direct(lookback: int = 6, horizon: int = 1) -> nn.Linear:
+    direct = nn.Linear(lookback, horizon)
+    nn.init.zeros_(direct.weight)
+    nn.init.zeros_(direct.bias)
+    return direct
+
+
+@pytest.mark.parametrize("count", [1, 3, 10])
+def test_the_closed_form_finds_the_route_there_is_however_the_windows_are_batched(count: int) -> None:
+    path = CrossVariateLinear(2, 2, 1)
+    alpha = fit_crossing(path, zero_direct(), MaskedInstanceNorm(1.0), coupled(count, size=400 // count))
+    assert alpha is not None
+    strength = path.strength()
+    assert float(strength[0, 1]) > 3 * float(strength[1, 0])
+    assert float(strength[0, 1]) > 3 * float(strength[1, 1])
+
+
+def test_the_closed_form_equals_ridge_regression_on_stacked_rows() -> None:
+    batches = coupled(4)
+    path, norm, direct = CrossVariateLinear(2, 2, 1), MaskedInstanceNorm(1.0), zero_direct()
+    nn.init.normal_(direct.weight, std=0.1)
+    alpha = fit_crossing(path, direct, norm, batches)
+    assert alpha is not None
+    inputs, outputs = [], []
+    for x, mask, y, _ in batches():
+        for b in range(len(x)):
+            z, statistics = norm(x[b : b + 1], mask[b : b + 1])
+            target = ((y[b : b + 1] - statistics.mean) / statistics.scale)[0].T
+            inputs.append(z[0, -2:].T.flatten())
+            outputs.append((target - direct(z[0].T)).flatten().detach())
+    f, t = torch.stack(inputs).double(), torch.stack(outputs).double()
+    solution = torch.linalg.solve(f.T @ f + alpha * len(f) * torch.eye(4, dtype=torch.float64), f.T @ t)
+    expected = solution.view(2, 2, 2, 1).permute(2, 0, 1, 3).float()
+    torch.testing.assert_close(path.coefficient @ path.profile, expected, atol=1e-4, rtol=1e-3)
+
+
+def test_where_nothing_crosses_the_path_stays_at_zero() -> None:
+    torch.manual_seed(5)
+    rows = []
+    for _ in range(5):
+        x, y = torch.randn(8, 6, 2), torch.randn(8, 1, 2)
+        rows.append((x, torch.ones_like(x, dtype=torch.bool), y, torch.zeros_like(y, dtype=torch.bool)))
+    path = CrossVariateLinear(2, 2, 1)
+    assert fit_crossing(path, zero_direct(), MaskedInstanceNorm(1.0), lambda: rows) is None
+    assert torch.equal(path.coefficient, torch.zeros_like(path.coefficient))
