@@ -30,6 +30,18 @@ from .training.module import OptimizerConfig, RegularizerConfig
 
 MAX_CONFIG_BYTES = 1_000_000
 DEFAULT_CONFIG = "quickstart"
+#: Keys that hold settings. A text in the place of one could be taken for the name of a class, and imported.
+GROUPS = (
+    "data",
+    "data.split",
+    "data.scaling",
+    "data.simulation",
+    "model",
+    "optimizer",
+    "regularizer",
+    "trainer",
+    "baselines",
+)
 
 
 @dataclass(frozen=True)
@@ -163,7 +175,7 @@ def parse(arguments: Sequence[str], program: str) -> RunConfig:
         seed=objects.seed,
         run_dir=objects.run_dir,
         resume=objects.resume,
-        text=parser.dump(kept, skip_none=False, skip_validation=True),
+        text=parser.dump(kept, skip_unset=False, skip_validation=True),
     )
 
 
@@ -197,7 +209,18 @@ def check_config_text(text: str, source: str) -> Any:
             raise ConfigError(
                 f"{source} names the class {path!r}, which is not allowed; allowed: {', '.join(ALLOWED_CALLBACKS)}"
             )
+    for group in GROUPS:
+        _check_group(tree, group, source)
     return tree
+
+
+def _check_group(tree: Any, group: str, source: str) -> None:
+    for key in group.split("."):
+        if not isinstance(tree, Mapping) or key not in tree:
+            return
+        tree = tree[key]
+    if tree is not None and not isinstance(tree, Mapping):
+        raise ConfigError(f"{source}: {group!r} must hold settings (key: value), not {str(tree)[:60]!r}")
 
 
 def _parser(program: str, model: str) -> ArgumentParser:
@@ -205,6 +228,7 @@ def _parser(program: str, model: str) -> ArgumentParser:
         prog=program,
         description="Train on a log (or, without --data.path, on a simulated network) and write a run with a report.",
         exit_on_error=False,
+        allow_abbrev=False,
         parser_mode="yaml",
     )
     parser.add_argument("--config", action="config", help="YAML file, or the name of one that comes with the package")
@@ -228,7 +252,7 @@ def _with_config_paths(arguments: Sequence[str]) -> list[str]:
     result: list[str] = []
     named = False
     pending = False
-    for argument in arguments:
+    for number, argument in enumerate(arguments):
         flag, equals, value = argument.partition("=")
         if pending or (flag == "--config" and equals):
             path = config_path(argument if pending else value)
@@ -237,10 +261,20 @@ def _with_config_paths(arguments: Sequence[str]) -> list[str]:
             named, pending = True, False
             continue
         pending = argument == "--config"
-        if not pending and "class_path" in argument:
+        if flag.lstrip("-") in GROUPS:
+            following = value if equals else arguments[number + 1] if number + 1 < len(arguments) else ""
+            _check_group_argument(flag.lstrip("-"), following)
+        elif not pending and "class_path" in argument:
             check_config_text(value or argument, "the command line")
         result.append(argument)
     return result if named or pending else [f"--config={config_path(DEFAULT_CONFIG)}", *result]
+
+
+def _check_group_argument(group: str, text: str) -> None:
+    """Apply the rules for files to ``--data '{…}'`` and the like."""
+    for key in reversed(group.split(".")):
+        text = f"{key}:\n" + "\n".join(f"  {line}" for line in text.splitlines())
+    check_config_text(text, "the command line")
 
 
 def _model_name(arguments: Sequence[str]) -> str:
@@ -271,12 +305,14 @@ def _explain(message: str, parser: ArgumentParser) -> str:
     """The message of the parser on one screen, with the nearest key for one that does not exist."""
     message = message.strip()
     keys = [key for key in parser.get_defaults().keys() if key != "config"]  # noqa: SIM118 (a namespace, not a dict)
-    unknown = re.search(r"--([\w.]+)", message) if "nrecognized" in message else None
-    unknown = unknown or re.search(
-        r"Key [\"']?([\w.]+)[\"']? is not expected|No action for key [\"']?([\w.]+)", message
-    )
-    if unknown:
-        key = next(group for group in unknown.groups() if group)
+    key = ""
+    if found := re.search(r"--([\w.]+)", message) if "nrecognized" in message else None:
+        key = found.group(1)
+    elif found := re.search(r"Group '([\w.]+)' does not accept option '([\w.]+)'", message):
+        key = ".".join(found.groups())
+    elif found := re.search(r"Option '([\w.]+)' is not accepted", message):
+        key = found.group(1)
+    if key:
         near = difflib.get_close_matches(key, keys, n=1, cutoff=0.4)
         tail = key.rsplit(".", 1)[-1]
         near = near or [k for k in keys if k.rsplit(".", 1)[-1] == tail]

@@ -71,7 +71,8 @@ def verify_manifest(folder: Path) -> None:
         raise RunError(f"{folder / MANIFEST} is damaged: it lists no hashes")
     for name, expected in hashes.items():
         path = folder / name
-        if not path.resolve().is_relative_to(folder.resolve()):
+        # a NUL cannot be part of a path, so such a name lies nowhere
+        if "\0" in name or not path.resolve().is_relative_to(folder.resolve()):
             raise RunError(f"{folder / MANIFEST} names {name!r}, which lies outside the run")
         if not path.is_file():
             raise RunError(f"{path} is listed in the manifest but missing; copy the whole run directory")

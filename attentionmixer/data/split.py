@@ -103,10 +103,9 @@ def _from_shares(rows: int, config: SplitConfig) -> Split:
     if min(shares) > 1:
         first, second, third = (int(share) for share in shares)
     elif sum(shares) <= 1 + 1e-9:
-        first, second = (
-            int(rows * config.train),
-            int(rows * (config.train + config.validation)) - int(rows * config.train),
-        )
+        # a millionth of a row: in binary 0.7 + 0.1 is less than 0.8, which must not cost a row
+        first = int(rows * config.train + 1e-6)
+        second = int(rows * (config.train + config.validation) + 1e-6) - first
         third = int(rows * sum(shares) + 1e-6) - first - second
     else:
         raise ConfigError(f"data.split shares add up to {sum(shares):g}, which is more than 1: {shares}")

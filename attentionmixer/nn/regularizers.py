@@ -37,13 +37,18 @@ def tsallis(rows: Tensor) -> Tensor:
 
 
 def prior_divergence(rows: Tensor, prior: Tensor) -> Tensor:
-    """KL(a ‖ p) / log n, clamped to [0, 1], with p [to, from] a prior whose rows sum to 1 (near stations first)."""
+    """KL(a ‖ p) / max(log n, −log min p), with p [to, from] a prior whose rows sum to 1 (near stations first).
+
+    0 on the prior itself; 1 where all weight lies on the least likely source. On a uniform prior it is
+    1 − Shannon entropy / log n. The divisor is the largest value KL can take, so the gradient never vanishes.
+    """
     n = rows.shape[-1]
     if n < 2:
         return rows.new_zeros(())
     tiny = torch.finfo(rows.dtype).tiny
-    ratio = torch.log(rows.clamp(min=tiny)) - torch.log(prior.clamp(min=1e-8))
-    return ((rows * ratio).sum(dim=-1).mean() / math.log(n)).clamp(0.0, 1.0)
+    log_prior = torch.log(prior.clamp(min=1e-8))
+    divergence = (rows * (torch.log(rows.clamp(min=tiny)) - log_prior)).sum(dim=-1).mean()
+    return divergence / max(math.log(n), -float(log_prior.min()))
 
 
 def l1(rows: Tensor) -> Tensor:

@@ -136,3 +136,19 @@ def test_the_error_says_rows_there_rows_needed_and_what_to_change() -> None:
         assert part in message
     with pytest.raises(LogError, match=r"the validation part has 15 rows.*need 16.*fits is 15"):
         check_windows(make(100), Split(70, 85, 100), lookback=10, horizon=16)
+
+
+@pytest.mark.parametrize(
+    ("shares", "rows", "expected"),
+    [
+        # 0.7 + 0.1 is 0.7999… and 100 · 0.29 is 28.9… in binary: neither may cost a row
+        ((0.7, 0.1, 0.2), 1000, Split(700, 800, 1000)),
+        ((0.7, 0.1, 0.2), 10, Split(7, 8, 10)),
+        ((0.29, 0.29, 0.42), 100, Split(29, 58, 100)),
+        ((0.6, 0.2, 0.1), 100, Split(60, 80, 90)),
+    ],
+)
+def test_shares_that_are_whole_rows_lose_none_to_rounding(
+    shares: tuple[float, float, float], rows: int, expected: Split
+) -> None:
+    assert split_rows(make(rows), SplitConfig(*shares)) == expected

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from attentionmixer.data.datamodule import RadiationDataModule, WindowConfig
 from attentionmixer.data.known import calendar_channels, with_future
 from attentionmixer.data.log import StationLog, Tag
 from attentionmixer.data.scaling import ScalingConfig, TagScaler
 from attentionmixer.data.split import SplitConfig, check_windows, split_rows
-from attentionmixer.data.windows import WindowLoader
+from attentionmixer.data.windows import WindowLoader, Windows
 from attentionmixer.errors import ConfigError, LogError
 
 
@@ -78,7 +81,9 @@ def test_epochs_differ_and_repeat_by_seed() -> None:
 def test_processes_share_the_windows_without_overlap() -> None:
     windows = RadiationDataModule(make_log(), CONFIG).windows("train")
     parts = [torch.cat([b.start for b in WindowLoader(windows, 9, rank=r, world=3)]).tolist() for r in range(3)]
-    assert sorted(start for part in parts for start in part) == list(range(windows.first_start, windows.first_start + len(windows)))
+    assert sorted(start for part in parts for start in part) == list(
+        range(windows.first_start, windows.first_start + len(windows))
+    )
 
 
 def test_windows_share_the_memory_of_the_log_and_add_next_to_nothing() -> None:
@@ -205,3 +210,81 @@ def test_a_forecast_needs_the_future_of_known_tags() -> None:
     extended = with_future(log, 3, StationLog(future, longer.time, longer.tags))
     assert extended.values[120:, 2].tolist() == [1.0, 2.0, 3.0]
     assert bool(np.isnan(extended.values[120:, :2]).all())
+
+
+def storages() -> dict[int, int]:
+    """Bytes of every tensor storage that is alive, by address."""
+    # not the subclasses: those that the compiler keeps for itself have no memory
+    kinds = (torch.Tensor, torch.nn.Parameter)
+    alive = [thing for thing in gc.get_objects() if type(thing) in kinds and thing.device.type == "cpu"]
+    return {tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes() for tensor in alive}
+
+
+def test_windows_of_all_parts_and_a_pass_over_them_add_less_than_half_the_log() -> None:
+    log = make_log(4000, 20)
+    own = log.tensor().untyped_storage().data_ptr()
+    gc.collect()
+    before = storages()
+    data = RadiationDataModule(log, CONFIG)
+    loaders = [data.loader(part) for part in ("train", "validation", "test")]
+    most = 0
+    for loader in loaders:
+        for number, batch in enumerate(loader):
+            if number % 100 == 0:
+                added = {place: size for place, size in storages().items() if place not in before and place != own}
+                assert batch.x.untyped_storage().data_ptr() in added
+                most = max(most, sum(added.values()))
+    assert 0 < most < 0.5 * log.values.nbytes
+
+
+@given(st.integers(1, 90), st.integers(1, 100), st.integers(1, 5), st.integers(1, 4), st.booleans())
+@settings(deadline=None, max_examples=60)
+def test_ranks_partition_every_epoch_in_equally_many_batches(
+    count: int, size: int, world: int, stride: int, shuffle: bool
+) -> None:
+    values = torch.arange(count + 3.0).unsqueeze(1)
+    windows = Windows(values, TagScaler(ScalingConfig(), 1), 3, 1, 3, count + 3, torch.tensor([True]))
+    assert len(windows) == count
+    seen: list[int] = []
+    for rank in range(world):
+        loader = WindowLoader(windows, size, shuffle=shuffle, seed=2, rank=rank, world=world, stride=stride)
+        batches = [batch.start.tolist() for batch in loader]
+        assert all(len(batch) <= size for batch in batches)
+        if loader.count:
+            assert len(batches) == len(loader)
+        assert sum(map(len, batches)) == loader.count
+        seen += [start for batch in batches for start in batch]
+    assert sorted(seen) == list(range(0, count, stride))
+
+
+def test_a_part_at_the_very_start_begins_after_its_first_look_back() -> None:
+    values = torch.arange(20.0).unsqueeze(1)
+    windows = Windows(values, TagScaler(ScalingConfig(), 1), 5, 2, 0, 12, torch.tensor([True]))
+    batch = windows.gather(torch.arange(len(windows)))
+    assert batch.start.tolist() == [0, 1, 2, 3, 4, 5]
+    assert batch.observed[0, :, 0].tolist() == [5.0, 6.0]
+    assert float(batch.observed.max()) == 11.0
+    assert len(Windows(values, TagScaler(ScalingConfig(), 1), 5, 2, 0, 6, torch.tensor([True]))) == 0
+
+
+def test_the_windows_of_a_log_of_one_tag_need_no_list_of_their_own() -> None:
+    log = make_log(4000, 1)
+    windows = RadiationDataModule(log, CONFIG).windows("train")
+    shared = log.tensor().untyped_storage().data_ptr()
+    own = [value for value in vars(windows).values() if isinstance(value, torch.Tensor)]
+    added = sum(t.untyped_storage().nbytes() for t in own if t.untyped_storage().data_ptr() != shared)
+    assert added < 100
+
+
+def test_a_share_without_windows_yields_no_batch() -> None:
+    windows = RadiationDataModule(make_log(), CONFIG).windows_between(60, 62)
+    assert len(windows) == 0
+    assert list(WindowLoader(windows, 4)) == [] and len(WindowLoader(windows, 4)) == 0
+
+
+def test_known_and_values_are_cut_at_the_same_rows() -> None:
+    values = torch.arange(20.0).unsqueeze(1)
+    windows = Windows(values, TagScaler(ScalingConfig(clip=100.0), 1), 5, 2, 0, 20, torch.tensor([True]), values + 0.5)
+    batch = windows.gather(torch.tensor([3, 0]))
+    assert batch.known is not None
+    torch.testing.assert_close(batch.known, torch.cat([batch.x, batch.y], dim=1) + 0.5)

@@ -8,8 +8,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from attentionmixer.errors import ConfigError
 from attentionmixer.models import Task, build
 from attentionmixer.models.attentionmixer import AttentionMixer, AttentionMixerConfig
+from attentionmixer.nn.ridge import ALPHAS
 from attentionmixer.training.losses import forecast_loss, pinball
 
 LEVELS = (0.1, 0.5, 0.9)
@@ -305,3 +307,66 @@ def test_the_model_is_saved_and_loaded_by_its_weights_alone() -> None:
 def test_heads_must_divide_the_width() -> None:
     with pytest.raises(Exception, match="width 10 is not divisible by 4 heads"):
         build("attentionmixer", Task(3, 8, 2, LEVELS), {"width": 10, "heads": 4})
+
+
+def test_the_warm_start_is_the_ridge_solution_on_normalised_windows() -> None:
+    model = make(warm_start=True, cross_lags=0)
+    batches = autoregressive(model)
+    model.warm_start(lambda: iter(batches))
+    inputs, outputs = [], []
+    for x, mask, y, _ in batches:
+        z, statistics = model.norm(x, mask)
+        inputs.append(z.transpose(1, 2).flatten(0, 1))
+        outputs.append(((y - statistics.mean) / statistics.scale).transpose(1, 2).flatten(0, 1))
+    f, t = torch.cat(inputs).double(), torch.cat(outputs).double()
+    eye = torch.eye(f.shape[1], dtype=torch.float64)
+    solutions = [torch.linalg.solve(f.T @ f + alpha * len(f) * eye, f.T @ t).T.float() for alpha in ALPHAS]
+    distances = [float((model.direct.weight.detach() - solution).abs().max()) for solution in solutions]
+    assert min(distances) < 1e-4
+    assert float(model.direct.weight.detach().abs().max()) > 0.1
+
+
+def test_the_same_seed_gives_the_same_bits_in_weights_gates_and_gradients() -> None:
+    def once() -> list[Tensor]:
+        model = randomise(make(known=1, static=1)).train()
+        x, mask, known = windows(model)
+        torch.manual_seed(5)
+        output = model(x, mask, known)
+        output.square().sum().backward()
+        return [output.detach(), *(p.grad for p in model.parameters() if p.grad is not None)]
+
+    assert all(torch.equal(a, b) for a, b in zip(once(), once(), strict=True))
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("levels", [(), (0.5,)])
+def test_few_or_no_quantile_levels_are_possible(levels: tuple[float, ...]) -> None:
+    model = AttentionMixer(Task(VARIATES, 13, HORIZON, levels), AttentionMixerConfig(width=8, heads=2, patch=4))
+    x, mask, _ = windows(model.eval())
+    assert model(x, mask).shape == (2, HORIZON, VARIATES, 1 + len(levels))
+
+
+@torch.no_grad()
+def test_without_tag_embedding_and_gates_no_variate_is_special() -> None:
+    model = randomise(make(tag_embedding=False, gates=False, cross_lags=0))
+    x, mask, _ = windows(model)
+    order = torch.tensor([2, 0, 3, 1])
+    permuted = model(x[..., order], mask[..., order])
+    torch.testing.assert_close(permuted, model(x, mask)[:, :, order], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"heads": 0}, {"width": 10, "heads": 4}, {"patch": 0}, {"norm_epsilon": 0.0}], ids=str
+)
+def test_settings_that_can_not_work_are_a_configuration_error(settings: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="model 'attentionmixer'"):
+        build("attentionmixer", Task(3, 8, 2, LEVELS), settings)
+
+
+@torch.no_grad()
+def test_the_compiler_takes_the_whole_model_as_one_graph() -> None:
+    """With the backend that needs no C++ compiler: what can break is the tracing, and that is the same for all."""
+    model = randomise(make(known=1, static=1))
+    x, mask, known = windows(model)
+    compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
+    torch.testing.assert_close(compiled(x, mask, known), model(x, mask, known), rtol=0, atol=1e-5)

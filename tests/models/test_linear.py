@@ -20,8 +20,8 @@ def sines(missing: bool = False) -> list[Batch]:
         seen = torch.ones_like(part, dtype=torch.bool)
         if missing:
             seen[:, 13, 2] = False
-            part = torch.where(seen, part, 50.0)
-        batches.append((part[:, :12], seen[:, :12], part[:, 12:], seen[:, 12:]))
+        given = torch.where(seen, part, 50.0)
+        batches.append((given[:, :12], seen[:, :12], given[:, 12:], seen[:, 12:]))
     return batches
 
 

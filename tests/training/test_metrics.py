@@ -134,3 +134,54 @@ def test_only_listed_classes_are_made() -> None:
         instantiate_callback({"class_path": "os.system", "init_args": {"command": "true"}})
     with pytest.raises(ConfigError, match="Timer"):
         instantiate_callback({"class_path": "lightning.pytorch.callbacks.Timer", "init_args": {"bogus": 1}})
+
+
+def test_both_sides_are_clipped_at_20_training_deviations() -> None:
+    observed = torch.tensor([1e9, -1e9, 150.0]).view(3, 1, 1).expand(3, 2, 3)
+    output = torch.zeros(3, 2, 3, 8)
+    output[1] = 1e9
+    errors = ForecastErrors(scaler(), 2, LEVELS)
+    errors.update(output, observed, torch.tensor([True, True, False]).view(3, 1, 1).expand(3, 2, 3))
+    # tag by tag: 20 − 0 and −20 − 20
+    assert errors.compute()["mae"] == pytest.approx(30.0)
+    assert errors.compute()["mse"] == pytest.approx((20.0**2 + 40.0**2) / 2)
+
+
+@pytest.mark.parametrize(("name", "low", "high"), [("0.5", 2, 4), ("0.8", 1, 5), ("0.9", 0, 6)])
+def test_coverage_is_the_share_of_readings_within_their_interval(name: str, low: int, high: int) -> None:
+    output, observed, mask = sample()
+    made, inside, total = scaler(), 0, 0
+    for b, h, n in mask.nonzero().tolist():
+        mean, deviation = float(made.mean[n]), float(made.deviation[n])
+        reading = float(observed[b, h, n])
+        bounds = [float(output[b, h, n, 1 + k]) * deviation + mean for k in (low, high)]
+        inside += bounds[0] <= reading <= bounds[1]
+        total += 1
+    assert 0.1 < inside / total < 0.95
+    assert measured(7).compute()["coverage"][name] == pytest.approx(inside / total, abs=1e-6)
+
+
+def test_intervals_whose_levels_the_model_lacks_are_left_out() -> None:
+    output, observed, mask = sample()
+    for levels, names in (((0.1, 0.5, 0.9), ["0.8"]), ((), [])):
+        errors = ForecastErrors(scaler(), 2, levels)
+        errors.update(output[..., : 1 + len(levels)], observed, mask)
+        assert list(errors.compute()["coverage"]) == names
+
+
+def test_errors_of_each_tag_are_in_its_own_unit_and_inputs_are_left_out() -> None:
+    output, observed, mask = sample()
+    mask[..., 1] = False
+    mask[:, 1, 0] = False
+    errors = ForecastErrors(scaler(), 2, LEVELS)
+    errors.update(output, observed, mask)
+    tags = (Tag("a", "nSv/h"), Tag("b"), Tag("c", role="input"))
+    result = errors.per_tag(tags)
+    assert list(result) == ["a", "b"]
+    wrong = (output[:, 0, 0, 0].double() * 5 + 100 - observed[:, 0, 0].double())[mask[:, 0, 0]].numpy()
+    assert result["a"]["unit"] == "nSv/h"
+    assert result["a"]["mae"] == pytest.approx(float(np.abs(wrong).mean()), rel=1e-6)
+    assert result["a"]["rmse"] == pytest.approx(float(np.sqrt((wrong**2).mean())), rel=1e-6)
+    assert result["a"]["mae_by_horizon"][1] is None and result["a"]["rmse_by_horizon"][1] is None
+    assert (result["b"]["mae"], result["b"]["rmse"], result["b"]["observed_values"]) == (None, None, 0)
+    assert errors.compute()["per_horizon"]["mse"][1] is not None

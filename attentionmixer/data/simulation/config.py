@@ -117,7 +117,7 @@ class RingConfig:
     """
 
     posts: int = 16
-    days: float = 60
+    days: float = 60.0
     step_minutes: int = 10
     seed: int = 0
     start: str = "2023-01-01"
