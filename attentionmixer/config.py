@@ -50,11 +50,38 @@ class DataConfig(WindowConfig):
 
     Attributes
     ----------
-    path: file or folder; without one a radiation-monitoring ring is simulated (see ``simulation``).
-    format, tz, units, step, start, end, stations, duplicates, time_column, layout, roles, tags: as for
-        `attentionmixer.data.read_log`. ``end`` as a mere date includes that day.
-    rows: use only the first rows of the log. simulation: the simulated network. coordinates: let the model know where
-        stations are.
+    path
+        file or folder of the log; without one a network is simulated
+    format
+        format of the files: ``auto`` looks at their content; ``table`` or ``radnet``
+    tz
+        time zone of times that state none, e.g. Europe/Berlin
+    units
+        unit per tag, or one for all; overrides what headers say
+    step
+        step of the time grid, e.g. 10min; found from the times if not given
+    start
+        first time (UTC)
+    end
+        end (UTC); a mere date includes that day
+    stations
+        keep these stations only
+    duplicates
+        rows of one step that disagree: ``error``, ``first``, ``last``, ``mean``, ``nearest``
+    time_column
+        the column of times
+    layout
+        ``wide`` (a column a tag), ``long`` (a row a reading) or ``auto``
+    roles
+        role per tag: ``target``, ``input`` or ``known`` (ahead)
+    tags
+        CSV file that describes the tags (name, unit, quantity, station, latitude, longitude, role, resample)
+    rows
+        use only the first rows of the log
+    simulation
+        the simulated network
+    coordinates
+        let the model know where stations are
     """
 
     path: str | None = None
@@ -77,7 +104,15 @@ class DataConfig(WindowConfig):
 
 @dataclass(frozen=True)
 class BaselineConfig:
-    """Training of the ``linear`` baseline. Attributes: epochs and learning_rate."""
+    """Training of the ``linear`` baseline.
+
+    Attributes
+    ----------
+    epochs
+        most epochs
+    learning_rate
+        highest learning rate
+    """
 
     epochs: int = 5
     learning_rate: float = 1e-3
@@ -226,6 +261,7 @@ def _check_group(tree: Any, group: str, source: str) -> None:
 def _parser(program: str, model: str) -> ArgumentParser:
     parser = ArgumentParser(
         prog=program,
+        usage="%(prog)s [--config FILE_OR_NAME] [--run_dir DIR] [--resume] [--SETTING VALUE …]",
         description="Train on a log (or, without --data.path, on a simulated network) and write a run with a report.",
         exit_on_error=False,
         allow_abbrev=False,

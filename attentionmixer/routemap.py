@@ -96,7 +96,7 @@ class RouteMap:
             "round": self.round,
             "targets": list(self.targets),
             "sources": list(self.sources),
-            "strength": np.round(self.strength.astype(float), 7).tolist(),
+            "strength": self.strength.tolist(),
             "lag_minutes": None
             if self.lag_minutes is None
             else [None if np.isnan(m) else float(m) for m in self.lag_minutes],

@@ -11,14 +11,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from attentionmixer.data.log import StationLog
+from attentionmixer.data.windows import WindowLoader
 from attentionmixer.errors import LogError, RunError
 from attentionmixer.forecaster import Forecaster
+from attentionmixer.training.metrics import ForecastErrors
 
 PREDICT = """
 import sys
 from attentionmixer.forecaster import Forecaster
+from attentionmixer.training.metrics import ForecastErrors
 from attentionmixer.data.readers import read_log
 log = read_log(sys.argv[2], tz="UTC")
 forecast = Forecaster.load(sys.argv[1]).predict(log)
@@ -100,6 +104,19 @@ def test_a_log_shorter_than_the_look_back_is_refused_with_numbers(tiny: tuple[Fo
         forecaster.predict(log.rows(0, 10))
 
 
+@pytest.mark.parametrize("size", [1, 7, 64, 1000])
+def test_errors_are_the_same_for_any_batch_size(size: int, tiny: tuple[Forecaster, StationLog]) -> None:
+    forecaster, log = tiny
+    errors = ForecastErrors(forecaster.scaler, 4, forecaster.schema.levels)
+    with torch.no_grad():
+        for batch in WindowLoader(forecaster.windows(log), size):
+            errors.update(forecaster.model(batch.x, batch.x_mask), batch.observed, batch.y_mask)
+    whole, again = forecaster.evaluate(log).compute(), errors.compute()
+    assert again["mse"] == pytest.approx(whole["mse"], abs=1e-6)
+    assert again["mae"] == pytest.approx(whole["mae"], abs=1e-6)
+    assert again["observed_values"] == whole["observed_values"]
+
+
 def test_many_origins_equal_single_ones(tiny: tuple[Forecaster, StationLog]) -> None:
     forecaster, log = tiny
     many = forecaster.forecasts(log, stride=7)
@@ -159,4 +176,6 @@ def test_weights_of_another_shape_are_refused(saved: Path) -> None:
 
 def test_an_unfitted_forecaster_says_so() -> None:
     with pytest.raises(RunError, match="not fitted"):
-        Forecaster().predict(StationLog.from_frame(pd.DataFrame({"a": [1.0, 2.0]}, index=pd.date_range("2024", periods=2, tz="UTC"))))  # noqa: E501
+        Forecaster().predict(
+            StationLog.from_frame(pd.DataFrame({"a": [1.0, 2.0]}, index=pd.date_range("2024", periods=2, tz="UTC")))
+        )

@@ -197,7 +197,9 @@ def test_a_hostile_configuration_is_refused_before_anything_is_imported(
     text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     marker = tmp_path / "imported"
-    (tmp_path / "sideeffect.py").write_text(f"import pathlib; pathlib.Path({str(marker)!r}).touch()\nclass Thing: pass\n", encoding="utf-8")
+    (tmp_path / "sideeffect.py").write_text(
+        f"import pathlib; pathlib.Path({str(marker)!r}).touch()\nclass Thing: pass\n", encoding="utf-8"
+    )
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
     refused(["--config", str(tmp_path / "c.yaml"), "--run_dir", str(tmp_path / "r")], capsys)
@@ -208,7 +210,9 @@ def test_a_hostile_command_line_is_refused_before_anything_is_imported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     marker = tmp_path / "imported"
-    (tmp_path / "sideeffect.py").write_text(f"import pathlib; pathlib.Path({str(marker)!r}).touch()\nclass Thing: pass\n", encoding="utf-8")
+    (tmp_path / "sideeffect.py").write_text(
+        f"import pathlib; pathlib.Path({str(marker)!r}).touch()\nclass Thing: pass\n", encoding="utf-8"
+    )
     monkeypatch.syspath_prepend(str(tmp_path))
     for argument in (
         '--trainer.callbacks=[{"class_path": "sideeffect.Thing"}]',
@@ -288,6 +292,7 @@ def test_print_config_prints_what_can_be_read_back(
         ["--regularizer.name=entropy"],
         ["--regularizer.name=tsallis", "--regularizer.temporal=0.5"],
         ["--regularizer.name=l1"],
+        ["--regularizer.name=prior"],
         ["--regularizer.name=entmax", "--model.normalizer=entmax"],
         ["--trainer.precision=bf16-mixed"],
         ["--trainer.logger=tensorboard"],

@@ -27,10 +27,20 @@ class WindowConfig:
 
     Attributes
     ----------
-    lookback, horizon: L and H, in steps of the log.
-    batch_size: windows per training batch. evaluation_batch_size: windows per batch without gradient.
-    split, scaling: see `SplitConfig`, `ScalingConfig`.
-    calendar: cycles given to the model as known-ahead channels.
+    lookback
+        L, steps of the log a forecast is made from
+    horizon
+        H, steps ahead that are forecast
+    batch_size
+        windows per training step
+    evaluation_batch_size
+        windows per step without gradient
+    split
+        where training ends and test begins
+    scaling
+        how tags are brought to one scale
+    calendar
+        cycles given to the model as known ahead: ``hour``, ``weekday``, ``year``
     """
 
     lookback: int = 96

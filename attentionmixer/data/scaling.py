@@ -23,11 +23,14 @@ class ScalingConfig:
 
     Attributes
     ----------
-    kind: ``standard`` (mean, standard deviation) or ``robust`` (median, 1.4826 × median absolute deviation) or
-        ``minmax`` (minimum, range).
-    counts: transform of count-rate tags before scaling: ``sqrt`` or ``anscombe`` (2 √(x + 3/8)) make the counting noise
-        the same at all levels.
-    clip: scaled values are clipped at ± this many scales wherever a model sees or is scored on them.
+    kind
+        ``standard`` (mean, standard deviation), ``robust`` (median, 1.4826 × median absolute deviation) or ``minmax``
+        (minimum, range)
+    counts
+        transform of count rates before scaling: ``sqrt`` or ``anscombe`` (2 √(x + 3/8)) make the counting noise the
+        same at all levels
+    clip
+        scaled values are clipped at ± this many scales wherever a model sees or is scored on them
     """
 
     kind: ScaleKind = "standard"
@@ -57,6 +60,7 @@ class TagScaler(nn.Module):
         for name, start in (("location", 0.0), ("scale", 1.0), ("mean", 0.0), ("deviation", 1.0)):
             self.register_buffer(name, torch.full((tags,), start))
         self.register_buffer("rooted", torch.zeros(tags, dtype=torch.bool))
+        self.has_roots = False  # known here, since asking the buffer would make a device wait in every batch
         self.constant: tuple[str, ...] = ()
         self.unobserved: tuple[str, ...] = ()
 
@@ -84,11 +88,12 @@ class TagScaler(nn.Module):
             # counts that vary below zero alone have the same root
             scaler.location[i], scaler.scale[i] = location, scale if scale > 0 else 1.0
         scaler.constant, scaler.unobserved = tuple(constant), tuple(unobserved)
+        scaler.has_roots = bool(scaler.rooted.any())
         return scaler
 
     def forward(self, x: Tensor) -> Tensor:
         """Scaled and clipped values; NaN stays NaN."""
-        if bool(self.rooted.any()):
+        if self.has_roots:
             x = torch.where(self.rooted, self._root(x), x)
         return ((x - self.location) / self.scale).clamp(-self.config.clip, self.config.clip)
 
@@ -96,7 +101,7 @@ class TagScaler(nn.Module):
         """Engineering units; the inverse of `forward` inside the clip, clipped outside."""
         z = z.movedim(tag_dim, -1).clamp(-self.config.clip, self.config.clip)
         x = z * self.scale + self.location
-        if bool(self.rooted.any()):
+        if self.has_roots:
             x = torch.where(self.rooted, self._square(x), x)
         return x.movedim(-1, tag_dim)
 
@@ -132,6 +137,7 @@ class TagScaler(nn.Module):
             buffer = getattr(scaler, name)
             buffer.copy_(torch.tensor(data[name], dtype=buffer.dtype))
         scaler.constant, scaler.unobserved = tuple(data["constant"]), tuple(data["unobserved"])
+        scaler.has_roots = bool(scaler.rooted.any())
         return scaler
 
 

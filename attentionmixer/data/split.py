@@ -16,9 +16,18 @@ class SplitConfig:
 
     Attributes
     ----------
-    train, validation, test: shares of the rows, or numbers of rows (all three above 1); what is left over is not used.
-    validation_start, test_start, end: dates that override the shares; all three or the first two. A date without a zone
-        is UTC.
+    train
+        share of the rows, or (above 1, all three) number of rows, to learn from
+    validation
+        share or number of rows to choose the epoch on
+    test
+        share or number of rows to measure on; what is left over is not used
+    validation_start
+        date that overrides the shares (UTC without a zone); needs test_start as well
+    test_start
+        date at which the test part begins
+    end
+        date at which the test part ends; the log's end if not given
     """
 
     train: float = 0.7

@@ -25,18 +25,41 @@ class AttentionMixerConfig:
 
     Attributes
     ----------
-    width: d, channels of a token. heads: message passing heads. rounds: K.
-    patch: steps of the window in the most recent token.
-    growing: older tokens cover twice as many steps each (p, p, 2p, 4p, …); otherwise all cover ``patch`` steps.
-    expansion: width of the feed-forward step, as a multiple of ``width``. dropout: on whole channels.
-    normalizer: ``softmax`` or ``entmax`` (exact zeros).
-    temporal, spatial: whether a round has that block (ablations). Without ``spatial`` no variate sees another.
-    gates: one gate per spatial route, which can close it for good. gate_start: logit of a gate before training.
-    tag_embedding: whether a token knows which tag it is of.
-    cross_lags: steps the linear path across variates looks back; 0 leaves it out. cross_rank: its horizon profiles.
-    warm_start: fit both linear paths in closed form before training.
-    norm_epsilon: variance added in the window normalisation, in training variances. Large values (1) keep the scale of
-        the tag, small ones (0.01) give every window the same scale.
+    width
+        d, channels of a token
+    heads
+        message passing heads
+    rounds
+        K, rounds of mixing
+    patch
+        steps of the window in the most recent token
+    growing
+        older tokens cover twice as many steps each (p, p, 2p, 4p, …); otherwise all cover ``patch`` steps
+    expansion
+        width of the feed-forward step, as a multiple of ``width``
+    dropout
+        share of channels dropped in training
+    normalizer
+        ``softmax`` or ``entmax`` (exact zeros)
+    temporal
+        messages along time
+    spatial
+        messages between tags; without them no tag sees another
+    gates
+        one gate per spatial route, which can close it for good
+    gate_start
+        logit of a gate before training
+    tag_embedding
+        whether a token knows which tag it is of
+    cross_lags
+        steps the linear path across tags looks back; 0 leaves it out
+    cross_rank
+        its horizon profiles
+    warm_start
+        fit both linear paths in closed form before training
+    norm_epsilon
+        variance added in the window normalisation, in training variances. Large values (1) keep the scale of the tag,
+        small ones (0.01) give every window the same scale
     """
 
     width: int = 64
@@ -146,6 +169,8 @@ class AttentionMixer(ForecastModel):
         return None if self.crossing is None else self.crossing.strength(self._gate())
 
     def _forecast(self, x: Tensor, x_mask: Tensor, known: Tensor | None, routes: list[Routes] | None) -> Tensor:
+        if self.task.known and known is None:
+            raise ValueError(f"this model knows {self.task.known} channels ahead; give them as `known` [B, L + H, C]")
         z, statistics = self.norm(x, x_mask)
         tokens = self._tokens(z, x_mask)
         static, ahead = self._extra_tokens(len(x), tokens.shape[2], known)

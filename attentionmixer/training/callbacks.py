@@ -51,6 +51,11 @@ class EpochCheckpoints(Callback):
         self.best_error = float("inf")
         self.best_epoch = -1
         self.best: dict[str, Tensor] = {}
+        self.first_step = 0
+
+    def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        """Note where this process began: a resumed training has steps behind it."""
+        self.first_step = trainer.global_step
 
     def on_validation_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         """Keep the averaged weights if they are the best so far."""

@@ -31,11 +31,28 @@ class TrainerConfig:
 
     Attributes
     ----------
-    max_epochs: most epochs. patience: epochs without a better validation error before training stops.
-    accelerator, devices, strategy, precision: as for a Lightning trainer (``cpu``, ``gpu``, ``bf16-mixed`` …).
-    gradient_clip: largest norm of the gradient. compile: use ``torch.compile``.
-    logger: ``csv``, ``tensorboard`` or ``none``. progress: show the progress line.
-    callbacks: further Lightning callbacks as ``{class_path: …, init_args: {…}}``; only allow-listed classes.
+    max_epochs
+        most epochs
+    patience
+        epochs without a better validation error before training stops
+    accelerator
+        ``auto``, ``cpu``, ``gpu`` …
+    devices
+        number of devices
+    strategy
+        as for a Lightning trainer
+    precision
+        ``32-true``, ``bf16-mixed`` …
+    gradient_clip
+        largest norm of the gradient
+    compile
+        use ``torch.compile``
+    logger
+        ``csv``, ``tensorboard`` or ``none``
+    progress
+        show the progress line
+    callbacks
+        further Lightning callbacks, {class_path, init_args}; only classes on the allow-list
     """
 
     max_epochs: int = 4
@@ -117,16 +134,17 @@ def fit(
     started = time.perf_counter()
     trainer.fit(module, datamodule=data, ckpt_path=str(checkpoint) if resume else None, weights_only=True)
     training_seconds = time.perf_counter() - started
-    module.load_state_dict(keeper.best)
+    if keeper.best:  # an interrupt can come before the first validation: then the average so far stands
+        module.load_state_dict(keeper.best)
     model.to("cpu").eval()
     data.scaler.to("cpu")
     model.finish(_in_order(data))
-    windows = trainer.global_step * data.windows_config.batch_size
+    windows = (trainer.global_step - keeper.first_step) * data.windows_config.batch_size
     return FitResult(
         seconds=time.perf_counter() - began,
         epochs=trainer.current_epoch,
         best_epoch=keeper.best_epoch + 1,
-        validation_mse=keeper.best_error,
+        validation_mse=keeper.best_error if keeper.best else None,
         windows_per_second=windows / training_seconds,
         interrupted=interrupt.happened,
     )

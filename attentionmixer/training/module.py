@@ -28,9 +28,18 @@ class RegularizerConfig:
 
     Attributes
     ----------
-    name: see `SparseRegularizer`. strength: λ. spatial, temporal: weights of the two kinds of routes.
-    warmup: share of all steps over which λ grows from 0; low entropy early destabilises training.
-    prior_km: ℓ of the distance prior.
+    name
+        ``gates``, ``entropy``, ``tsallis``, ``prior``, ``entmax``, ``l1`` (does nothing: a control) or ``none``
+    strength
+        λ, its weight in the loss
+    spatial
+        weight of routes between tags
+    temporal
+        weight of routes between parts of the window
+    warmup
+        share of all steps over which λ grows from 0; low entropy early destabilises training
+    prior_km
+        ℓ of the distance prior, in km
     """
 
     name: RegularizerName = "gates"
@@ -47,10 +56,18 @@ class OptimizerConfig:
 
     Attributes
     ----------
-    learning_rate: highest rate. warmup: share of all steps until it is reached; then it falls along a cosine.
-    weight_decay: AdamW's. huber_delta: δ of the Huber loss, in training standard deviations.
-    gate_rate: learning rate of route gates, as a multiple: a logit must travel far to close a gate.
-    average_decay: decay of the running average of weights that is evaluated and saved.
+    learning_rate
+        highest learning rate
+    warmup
+        share of all steps until it is reached; then it falls along a cosine
+    weight_decay
+        AdamW's weight decay
+    huber_delta
+        δ of the Huber loss, in training standard deviations
+    gate_rate
+        learning rate of route gates, as a multiple: a logit must travel far to close a gate
+    average_decay
+        decay of the running average of weights that is evaluated and saved
     """
 
     learning_rate: float = 3e-3
