@@ -6,7 +6,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from .forecaster import package_version
+from .training.provenance import package_version
 
 COMMANDS = {
     "train": ("attentionmixer.train", "train on a log and write a run with a report"),

@@ -1,7 +1,7 @@
 """Configurations: YAML files and command lines become frozen dataclasses, and nothing else.
 
 jsonargparse does the work. Added here: files named in short (``radnet``), a check of every file before it is parsed
-(safe YAML, no aliases, bounded size, no class outside the allow-list) and errors that name the nearest key.
+(see `configcheck`) and errors that name the nearest key.
 """
 
 from __future__ import annotations
@@ -14,34 +14,20 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from jsonargparse import ArgumentError, ArgumentParser
 
 from . import models
+from .configcheck import GROUPS, check_config_text, check_group_argument
 from .data.datamodule import WindowConfig
 from .data.log import Role, StationLog
 from .data.readers import read_log
 from .data.simulate import RingConfig, simulate_ring
 from .errors import ConfigError
 from .forecaster import LEVELS, ForecasterConfig
-from .training.allowed import ALLOWED_CALLBACKS
 from .training.fit import FitConfig, TrainerConfig
 from .training.module import OptimizerConfig, RegularizerConfig
 
-MAX_CONFIG_BYTES = 1_000_000
 DEFAULT_CONFIG = "quickstart"
-#: Keys that hold settings. A text in the place of one could be taken for the name of a class, and imported.
-GROUPS = (
-    "data",
-    "data.split",
-    "data.scaling",
-    "data.simulation",
-    "model",
-    "optimizer",
-    "regularizer",
-    "trainer",
-    "baselines",
-)
 
 
 @dataclass(frozen=True)
@@ -229,35 +215,6 @@ def config_path(name: str) -> Path:
     raise ConfigError(f"there is no configuration {name!r}{hint} Those that come with the package: {', '.join(there)}")
 
 
-def check_config_text(text: str, source: str) -> Any:
-    """Parse YAML safely. Raises `ConfigError` for aliases, unknown tags, too many bytes or forbidden class paths."""
-    if len(text.encode()) > MAX_CONFIG_BYTES:
-        raise ConfigError(f"{source} is larger than {MAX_CONFIG_BYTES:,} bytes, which no configuration needs")
-    try:
-        if any(isinstance(token, yaml.AliasToken | yaml.AnchorToken) for token in yaml.scan(text)):
-            raise ConfigError(f"{source} uses YAML anchors or aliases; write the values out")
-        tree = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{source} is not valid YAML: {error}") from error
-    for path in _class_paths(tree):
-        if path not in ALLOWED_CALLBACKS:
-            raise ConfigError(
-                f"{source} names the class {path!r}, which is not allowed; allowed: {', '.join(ALLOWED_CALLBACKS)}"
-            )
-    for group in GROUPS:
-        _check_group(tree, group, source)
-    return tree
-
-
-def _check_group(tree: Any, group: str, source: str) -> None:
-    for key in group.split("."):
-        if not isinstance(tree, Mapping) or key not in tree:
-            return
-        tree = tree[key]
-    if tree is not None and not isinstance(tree, Mapping):
-        raise ConfigError(f"{source}: {group!r} must hold settings (key: value), not {str(tree)[:60]!r}")
-
-
 def _parser(program: str, model: str) -> ArgumentParser:
     parser = ArgumentParser(
         prog=program,
@@ -299,18 +256,11 @@ def _with_config_paths(arguments: Sequence[str]) -> list[str]:
         pending = argument == "--config"
         if flag.lstrip("-") in GROUPS:
             following = value if equals else arguments[number + 1] if number + 1 < len(arguments) else ""
-            _check_group_argument(flag.lstrip("-"), following)
+            check_group_argument(flag.lstrip("-"), following)
         elif not pending and "class_path" in argument:
             check_config_text(value or argument, "the command line")
         result.append(argument)
     return result if named or pending else [f"--config={config_path(DEFAULT_CONFIG)}", *result]
-
-
-def _check_group_argument(group: str, text: str) -> None:
-    """Apply the rules for files to ``--data '{…}'`` and the like."""
-    for key in reversed(group.split(".")):
-        text = f"{key}:\n" + "\n".join(f"  {line}" for line in text.splitlines())
-    check_config_text(text, "the command line")
 
 
 def _model_name(arguments: Sequence[str]) -> str:
@@ -326,15 +276,6 @@ def _model_name(arguments: Sequence[str]) -> str:
         elif flag == "--model.name":
             name = following
     return models.architecture(name).name
-
-
-def _class_paths(tree: Any) -> list[str]:
-    if isinstance(tree, Mapping):
-        own = [str(tree["class_path"])] if "class_path" in tree else []
-        return own + [path for value in tree.values() for path in _class_paths(value)]
-    if isinstance(tree, list):
-        return [path for value in tree for path in _class_paths(value)]
-    return []
 
 
 def _explain(message: str, parser: ArgumentParser) -> str:

@@ -5,13 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import pandas as pd
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
@@ -32,6 +29,7 @@ from .routemap import RouteMap
 from .schema import Schema, align
 from .training.fit import FitConfig, FitResult, fit
 from .training.metrics import ForecastErrors
+from .training.provenance import provenance
 from .training.routes import collect_routes
 
 logger = logging.getLogger(__name__)
@@ -119,7 +117,7 @@ class Forecaster:
         self._schema = Schema(
             log.tags, log.step, window.lookback, window.horizon, config.levels, tuple(window.calendar)
         )
-        self.provenance = _provenance(data, config, self.result, model)
+        self.provenance = provenance(data, self.result, model, config.training.seed)
         return self
 
     def predict(self, log: StationLog, ahead: StationLog | None = None) -> Forecast:
@@ -287,42 +285,6 @@ def _places(log: StationLog) -> tuple[tuple[float, ...], ...]:
         (0.0, 0.0, 0.0) if place is None else (*(float(v) for v in (np.array(place) - centre) / size), 1.0)
         for place in places
     )
-
-
-def _provenance(
-    data: RadiationDataModule, config: ForecasterConfig, result: FitResult, model: ForecastModel
-) -> dict[str, Any]:
-    log, split = data.log, data.split
-
-    def moment(row: int) -> str:
-        stamp: pd.Timestamp = log.time[min(row, len(log) - 1)]
-        return stamp.isoformat()
-
-    parts: dict[str, str] = {}
-    for name, (first, last) in split.parts().items():
-        parts |= {f"{name}_start": moment(first), f"{name}_end": moment(last - 1)}
-    return {
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "version": package_version(),
-        "seed": config.training.seed,
-        "data_start": moment(0),
-        "data_end": moment(len(log) - 1),
-        **parts,
-        "parameters": model.parameter_count,
-        "epochs": result.epochs,
-        "best_epoch": result.best_epoch,
-        "interrupted": result.interrupted,
-        "constant_tags": list(data.scaler.constant),
-        "unobserved_tags": list(data.scaler.unobserved),
-    }
-
-
-def package_version() -> str:
-    """The installed version of this package."""
-    try:
-        return version("attentionmixer")
-    except PackageNotFoundError:
-        return "not installed"
 
 
 def _task_fields(task: Mapping[str, Any]) -> dict[str, Any]:

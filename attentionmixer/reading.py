@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from .config import check_config_text
+from .configcheck import check_config_text
 from .data.log import StationLog
 from .data.readers import read_log
 from .data.simulate import RingConfig, simulate_ring

@@ -1,12 +1,19 @@
 """Training throughput: our data path beside neuralforecast's, with one and the same network.
 
-The network is neuralforecast's iTransformer (2 layers, width 128, 8 heads, ETTh1 96 → 96, its own default
-feed-forward width unless ``--d_ff`` says otherwise) on both sides. Equal: layers, weights' shapes, MAE loss, Adam at
-1e-3, float32, windows per step, steps, rows, threads, Lightning as the loop. Different, and so what is measured: how
-windows are made and batched (ours: gathered by index from a strided view; theirs: all windows rebuilt, filtered and
-sampled in each step), masks and scaling per batch on our side, and what each module does around the step. Runs
-alternate in one process, A B A B …; set-up (reading, building, the first step) counts for neither: a short warm-up of
-each comes first, and seconds are those of ``Trainer.fit``'s training loop.
+The network is neuralforecast's iTransformer (2 layers, width 128, 8 heads, ETTh1 96 → 96, feed-forward width
+``--d_ff``, by default 512 = 4 × 128 and not the peer's 2048) on both sides.
+
+Equal: layers, weights' shapes, MAE loss, Adam at 1e-3, float32, windows per step (counted at the network's door),
+steps, rows, threads, Lightning as the loop, no validation.
+
+Different, and so what is measured: how windows are made and batched (ours: gathered by index from a strided view;
+theirs: all windows rebuilt, filtered and sampled in each step), masks and scaling per batch on our side (theirs gets
+scaled values), epochs (ours: a pass over all windows, none twice; theirs: one step, since all series fit in one batch,
+so Lightning's work at an epoch's end comes with every step), their learning-rate schedule and logging, and what else
+each module does around the step. Weights and windows are drawn by each side's own seed and are not the same numbers.
+
+Runs alternate in one process, A B A B …; set-up (reading, building, the first step) counts for neither: a short warm-up
+of each comes first, and seconds are those of ``Trainer.fit``'s training loop.
 
     pip install ".[bench]"
     python -m experiments.speed --data ETTh1.csv
@@ -20,7 +27,7 @@ import statistics
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import lightning as L
 import pandas as pd
@@ -41,14 +48,29 @@ class Clock(L.Callback):
     """Seconds between the first and the last batch of a training; on the class, since the peer copies its callbacks."""
 
     last = 0.0
+    #: windows that entered the network, step by step
+    windows: ClassVar[list[int]] = []
 
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         """Start."""
+        Clock.windows.clear()
         self.began = time.perf_counter()
 
     def on_train_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         """Stop."""
         Clock.last = time.perf_counter() - self.began
+
+    @staticmethod
+    def count(module: torch.nn.Module, inputs: tuple[dict[str, torch.Tensor]]) -> None:
+        """Hook before the network's forward pass."""
+        Clock.windows.append(len(inputs[0]["insample_y"]))
+
+    @staticmethod
+    def speed(batch: int, steps: int) -> float:
+        """Windows per second of the training that just ended, if it was the one that was asked for."""
+        if Clock.windows != [batch] * steps:
+            raise RuntimeError(f"{steps} steps of {batch} windows were asked for, the network saw {Clock.windows}")
+        return batch * steps / Clock.last
 
 
 class Ours(L.LightningModule):
@@ -89,7 +111,7 @@ def network(batch: int, steps: int, d_ff: int, clock: Clock) -> Any:
 
     settings = trainer(steps, clock)
     settings.pop("max_steps")
-    return iTransformer(
+    model = iTransformer(
         h=LENGTH,
         input_size=LENGTH,
         n_series=7,
@@ -104,6 +126,8 @@ def network(batch: int, steps: int, d_ff: int, clock: Clock) -> Any:
         val_check_steps=10**9,
         **settings,
     )
+    model.register_forward_pre_hook(Clock.count)
+    return model
 
 
 def run_ours(log: StationLog, batch: int, steps: int, d_ff: int) -> float:
@@ -113,7 +137,7 @@ def run_ours(log: StationLog, batch: int, steps: int, d_ff: int) -> float:
     data = RadiationDataModule(log, config)
     module = Ours(network(batch, steps, d_ff, clock))
     L.Trainer(**trainer(steps, clock), limit_val_batches=0).fit(module, datamodule=data)
-    return batch * steps / Clock.last
+    return Clock.speed(batch, steps)
 
 
 def run_theirs(frame: pd.DataFrame, batch: int, steps: int, d_ff: int) -> float:
@@ -122,7 +146,7 @@ def run_theirs(frame: pd.DataFrame, batch: int, steps: int, d_ff: int) -> float:
 
     clock = Clock()
     NeuralForecast(models=[network(batch, steps, d_ff, clock)], freq="h").fit(frame)
-    return batch * steps / Clock.last
+    return Clock.speed(batch, steps)
 
 
 def main() -> int:
@@ -133,10 +157,13 @@ def main() -> int:
     parser.add_argument("--windows", type=int, default=6400, help="windows per run")
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--d_ff", type=int, default=512)
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder for speed.json and speed.md")
     options = parser.parse_args()
+    if options.windows > 8640 - 2 * LENGTH + 1:
+        parser.error("--windows must fit in one pass over the 8449 training windows: a pass may end in a smaller batch")
     log = read_log(options.data, tz="UTC", time_column="date").rows(0, 14_400)
     wide = (log.to_frame().iloc[:8640] - log.to_frame().iloc[:8640].mean()) / log.to_frame().iloc[:8640].std(ddof=0)
-    wide.index = wide.index.tz_localize(None)
+    wide.index = pd.DatetimeIndex(wide.index).tz_localize(None)
     frame = wide.rename_axis("ds").reset_index().melt("ds", var_name="unique_id", value_name="y")
     rows = []
     for batch in options.batches:
@@ -159,16 +186,19 @@ def main() -> int:
                 "ratio": statistics.median(ratios),
                 "ratio_min": min(ratios),
                 "ratio_max": max(ratios),
-                "pairs": len(pairs),
+                "pairs": pairs,
             }
         )
-    about = environment(["python", "-m", "experiments.speed", "--data", "ETTh1.csv"])
+    shape = ["--batches", *map(str, options.batches), "--windows", str(options.windows), "--pairs", str(options.pairs)]
+    command = ["python", "-m", "experiments.speed", "--data", "ETTh1.csv", *shape, "--d_ff", str(options.d_ff)]
+    about = environment(command) | {"threads": torch.get_num_threads()}
     from importlib.metadata import version
 
     about["packages"]["neuralforecast"] = version("neuralforecast")
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "speed.json").write_text(json.dumps({"environment": about, "rows": rows}, indent=1), encoding="utf-8")
-    (RESULTS / "speed.md").write_text(page(about, rows, options.d_ff), encoding="utf-8")
+    options.out.mkdir(parents=True, exist_ok=True)
+    kept = {"environment": about, "rows": rows}
+    (options.out / "speed.json").write_text(json.dumps(kept, indent=1), encoding="utf-8")
+    (options.out / "speed.md").write_text(page(about, rows, options.d_ff), encoding="utf-8")
     print(page(about, rows, options.d_ff))
     return 0
 
@@ -181,14 +211,16 @@ def page(about: dict[str, Any], rows: list[dict[str, Any]], d_ff: int) -> str:
         "",
         f"The same inverted-attention network (2 layers, width 128, 8 heads, feed-forward {d_ff}) on ETTh1, 96 → 96,",
         "fed by our data path and by neuralforecast, alternating in one process (`experiments/speed.py`). Medians.",
-        f"{about['cpu']}, {about['cores']} cores; Python {about['python']}; {packages}; {about['date'][:10]}.",
+        f"{about['cpu']}, {about['cores']} cores, {about['threads']} threads; Python {about['python']}; {packages}; "
+        f"{about['date'][:10]}.",
+        f"Made by `{about['command']}`.",
         "",
         "| windows per step | ours, windows/s | neuralforecast, windows/s | ratio (min to max) | pairs |",
         "|---|---|---|---|---|",
     ]
     lines += [
         f"| {r['batch']} | {r['ours']:.0f} | {r['neuralforecast']:.0f} | "
-        f"{r['ratio']:.2f} ({r['ratio_min']:.2f} to {r['ratio_max']:.2f}) | {r['pairs']} |"
+        f"{r['ratio']:.2f} ({r['ratio_min']:.2f} to {r['ratio_max']:.2f}) | {len(r['pairs'])} |"
         for r in rows
     ]
     return "\n".join([*lines, ""])

@@ -1,0 +1,74 @@
+"""What a configuration may contain, checked before anything parses it for real.
+
+Safe YAML only, no anchors or aliases, bounded size, no class outside the allow-list, and no text in the place of
+settings, which a parser could take for the name of a class and import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from .errors import ConfigError
+from .training.allowed import ALLOWED_CALLBACKS
+
+MAX_CONFIG_BYTES = 1_000_000
+#: Keys that hold settings. A text in the place of one could be taken for the name of a class, and imported.
+GROUPS = (
+    "data",
+    "data.split",
+    "data.scaling",
+    "data.simulation",
+    "model",
+    "optimizer",
+    "regularizer",
+    "trainer",
+    "baselines",
+)
+
+
+def check_config_text(text: str, source: str) -> Any:
+    """Parse YAML safely. Raises `ConfigError` for aliases, unknown tags, too many bytes or forbidden class paths."""
+    if len(text.encode()) > MAX_CONFIG_BYTES:
+        raise ConfigError(f"{source} is larger than {MAX_CONFIG_BYTES:,} bytes, which no configuration needs")
+    try:
+        if any(isinstance(token, yaml.AliasToken | yaml.AnchorToken) for token in yaml.scan(text)):
+            raise ConfigError(f"{source} uses YAML anchors or aliases; write the values out")
+        tree = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{source} is not valid YAML: {error}") from error
+    for path in _class_paths(tree):
+        if path not in ALLOWED_CALLBACKS:
+            raise ConfigError(
+                f"{source} names the class {path!r}, which is not allowed; allowed: {', '.join(ALLOWED_CALLBACKS)}"
+            )
+    for group in GROUPS:
+        _check_group(tree, group, source)
+    return tree
+
+
+def _check_group(tree: Any, group: str, source: str) -> None:
+    for key in group.split("."):
+        if not isinstance(tree, Mapping) or key not in tree:
+            return
+        tree = tree[key]
+    if tree is not None and not isinstance(tree, Mapping):
+        raise ConfigError(f"{source}: {group!r} must hold settings (key: value), not {str(tree)[:60]!r}")
+
+
+def check_group_argument(group: str, text: str) -> None:
+    """Apply the rules for files to ``--data '{…}'`` and the like."""
+    for key in reversed(group.split(".")):
+        text = f"{key}:\n" + "\n".join(f"  {line}" for line in text.splitlines())
+    check_config_text(text, "the command line")
+
+
+def _class_paths(tree: Any) -> list[str]:
+    if isinstance(tree, Mapping):
+        own = [str(tree["class_path"])] if "class_path" in tree else []
+        return own + [path for value in tree.values() for path in _class_paths(value)]
+    if isinstance(tree, list):
+        return [path for value in tree for path in _class_paths(value)]
+    return []
