@@ -7,8 +7,10 @@ jsonargparse does the work. Added here: files named in short (``radnet``), a che
 from __future__ import annotations
 
 import difflib
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -17,7 +19,7 @@ from typing import Any, Literal
 from jsonargparse import ArgumentError, ArgumentParser
 
 from . import models
-from .configcheck import GROUPS, check_config_text, check_group_argument
+from .configcheck import GROUPS, MAX_CONFIG_BYTES, check_config_text, check_group_argument
 from .data.datamodule import WindowConfig
 from .data.log import Role, StationLog
 from .data.readers import read_log
@@ -28,6 +30,26 @@ from .training.fit import FitConfig, TrainerConfig
 from .training.module import OptimizerConfig, RegularizerConfig
 
 DEFAULT_CONFIG = "quickstart"
+_TINY = 1e-12
+#: Smallest and largest value that can be meant, both allowed.
+_RANGES: dict[str, tuple[float, float]] = {
+    "seed": (0, 2**32 - 1),
+    "data.scaling.clip": (_TINY, math.inf),
+    "optimizer.learning_rate": (_TINY, 1e3),
+    "optimizer.warmup": (0, 1),
+    "optimizer.weight_decay": (0, math.inf),
+    "optimizer.huber_delta": (_TINY, math.inf),
+    "optimizer.gate_rate": (0, math.inf),
+    "optimizer.average_decay": (0, 1),
+    "regularizer.strength": (0, math.inf),
+    "regularizer.warmup": (0, 1),
+    "regularizer.prior_km": (_TINY, math.inf),
+    "trainer.max_epochs": (0, math.inf),
+    "trainer.patience": (0, math.inf),
+    "trainer.gradient_clip": (0, math.inf),
+    "baselines.epochs": (0, math.inf),
+    "baselines.learning_rate": (_TINY, 1e3),
+}
 
 
 @dataclass(frozen=True)
@@ -177,6 +199,7 @@ def parse(arguments: Sequence[str], program: str) -> RunConfig:
     except ArgumentError as error:
         raise ConfigError(_explain(str(error), parser)) from error
     objects = parser.instantiate(config)
+    _check_ranges(objects)
     kept = config.clone()
     for key in ("config", "run_dir", "resume"):
         kept.pop(key, None)
@@ -215,6 +238,44 @@ def config_path(name: str) -> Path:
     raise ConfigError(f"there is no configuration {name!r}{hint} Those that come with the package: {', '.join(there)}")
 
 
+def _read_checked(path: Path) -> Any:
+    """A configuration file as a tree, checked. Raises `ConfigError` that names the file."""
+    try:
+        if path.stat().st_size > MAX_CONFIG_BYTES:
+            raise ConfigError(f"{path} is larger than {MAX_CONFIG_BYTES:,} bytes, which no configuration needs")
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"{path} is not UTF-8 text: byte {error.start} is 0x{error.object[error.start]:02x}"
+        ) from error
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    with _unreadable(str(path)):
+        tree = check_config_text(text, str(path))
+    if not isinstance(tree, Mapping):
+        return tree
+    if "config" in tree:  # the parser would open that file, and nothing would have checked it
+        raise ConfigError(f"{path} names another configuration under 'config'; name both on the command line")
+    for group in GROUPS:
+        section: Any = tree
+        for key in group.split("."):
+            section = section.get(key, {}) if isinstance(section, Mapping) else {}
+        if section is None:
+            raise ConfigError(f"{path}: {group!r} is empty; give it settings (key: value), or leave it out")
+    return tree
+
+
+@contextmanager
+def _unreadable(source: str) -> Iterator[None]:
+    """What the YAML library raises besides its own errors, as `ConfigError`."""
+    try:
+        yield
+    except RecursionError:
+        raise ConfigError(f"{source} is nested deeper than any configuration is") from None
+    except ValueError as error:  # such as the 45th of a month, or a number of thousands of digits
+        raise ConfigError(f"{source} holds a value that cannot be read: {error}") from error
+
+
 def _parser(program: str, model: str) -> ArgumentParser:
     parser = ArgumentParser(
         prog=program,
@@ -249,18 +310,22 @@ def _with_config_paths(arguments: Sequence[str]) -> list[str]:
         flag, equals, value = argument.partition("=")
         if pending or (flag == "--config" and equals):
             path = config_path(argument if pending else value)
-            check_config_text(path.read_text(encoding="utf-8"), str(path))
+            _read_checked(path)
             result.append(str(path) if pending else f"--config={path}")
             named, pending = True, False
             continue
         pending = argument == "--config"
         if flag.lstrip("-") in GROUPS:
             following = value if equals else arguments[number + 1] if number + 1 < len(arguments) else ""
-            check_group_argument(flag.lstrip("-"), following)
+            with _unreadable("the command line"):
+                check_group_argument(flag.lstrip("-"), following)
         elif not pending and "class_path" in argument:
-            check_config_text(value or argument, "the command line")
+            with _unreadable("the command line"):
+                check_config_text(value or argument, "the command line")
         result.append(argument)
-    return result if named or pending else [f"--config={config_path(DEFAULT_CONFIG)}", *result]
+    if pending:
+        raise ConfigError("--config needs a file, or the name of a configuration that comes with the package")
+    return result if named else [f"--config={config_path(DEFAULT_CONFIG)}", *result]
 
 
 def _model_name(arguments: Sequence[str]) -> str:
@@ -270,12 +335,26 @@ def _model_name(arguments: Sequence[str]) -> str:
         flag, equals, value = argument.partition("=")
         following = value if equals else arguments[number + 1] if number + 1 < len(arguments) else ""
         if flag == "--config":
-            tree = check_config_text(Path(following).read_text(encoding="utf-8"), following)
+            tree = _read_checked(Path(following))
             section = tree.get("model") if isinstance(tree, Mapping) else None
+            name = str(section.get("name", name)) if isinstance(section, Mapping) else name
+        elif flag == "--model":
+            section = check_config_text(following, "--model")
             name = str(section.get("name", name)) if isinstance(section, Mapping) else name
         elif flag == "--model.name":
             name = following
     return models.architecture(name).name
+
+
+def _check_ranges(objects: Any) -> None:
+    """Refuse numbers that no training could use; without this they end in a fault, or in a run that means nothing."""
+    for key, (low, high) in _RANGES.items():
+        value: Any = objects
+        for name in key.split("."):
+            value = getattr(value, name)
+        if not low <= value <= high:
+            wanted = f"at least {low:g}" if math.isinf(high) else f"between {low:g} and {high:.10g}"
+            raise ConfigError(f"{key} must be {wanted}, not {value}")
 
 
 def _explain(message: str, parser: ArgumentParser) -> str:

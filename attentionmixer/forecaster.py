@@ -242,9 +242,9 @@ class Forecaster:
             forecaster._scaler = TagScaler.from_dict(data["scaler"])
             forecaster.provenance = dict(data["provenance"])
             forecaster.quality = QualityRecord.from_dict(data["quality"])
+            model = models.build(data["model"]["name"], task, data["model"]["config"])
         except (KeyError, TypeError, ValueError) as error:
             raise RunError(f"{folder / 'forecaster.json'} is damaged: {error!r}") from error
-        model = models.build(data["model"]["name"], task, data["model"]["config"])
         _load_weights(model, folder / "model.safetensors")
         forecaster._model = model.eval()
         return forecaster

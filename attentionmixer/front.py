@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.logging import RichHandler
 
-from .errors import AttentionMixerError
+from .errors import AttentionMixerError, ConfigError
 
 DONE, FAULT, BAD_INPUT = 0, 1, 2
 Main = Callable[[Sequence[str] | None], int]
@@ -49,8 +49,11 @@ def log_to_file(path: Path) -> Iterator[None]:
     if path.parent.exists() and not path.parent.is_dir():
         yield  # the run itself says what is wrong with the folder
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handler = logging.FileHandler(path, encoding="utf-8")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler = logging.FileHandler(path, encoding="utf-8")
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise ConfigError(f"{str(path.parent)!r} cannot be written to: {error}") from error
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
     root.addHandler(handler)

@@ -66,7 +66,7 @@ def _data_settings(run: Path) -> dict[str, Any]:
     path = run / "config.yaml"
     try:
         text = path.read_text(encoding="utf-8")
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise RunError(f"{path} cannot be read; is {run} the directory of a finished run?") from error
     tree = check_config_text(text, str(path))
     if not isinstance(tree, dict) or not isinstance(tree.get("data"), dict):

@@ -21,7 +21,7 @@ from .config import RunConfig, load_log
 from .data.datamodule import RadiationDataModule
 from .data.log import StationLog
 from .errors import ConfigError
-from .files import write_atomically, write_json, write_manifest, write_text
+from .files import MANIFEST, write_atomically, write_json, write_manifest, write_text
 from .forecaster import Forecaster, ForecasterConfig
 from .report import write_report
 from .routemap import RouteMap
@@ -124,6 +124,8 @@ def _prepare(folder: Path, resume: bool) -> None:
     if folder.is_dir() and not resume and any(entry.name not in own for entry in folder.iterdir()):
         raise ConfigError(f"--run_dir {folder} is not empty; name a new one, or add --resume to continue the run there")
     folder.mkdir(parents=True, exist_ok=True)
+    # its hashes are those of the run before: left there, a crash from here on would make the run look tampered with
+    (folder / MANIFEST).unlink(missing_ok=True)
 
 
 def _errors(forecaster: Forecaster, data: RadiationDataModule, log: StationLog) -> dict[str, dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -17,7 +18,10 @@ OPTIONAL = ("paper",)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Cells that are current are skipped, so an interrupted run goes on where it stopped."""
+    """Cells that are current are skipped, so an interrupted run goes on where it stopped.
+
+    Returns 1 where a cell failed: the others are run all the same.
+    """
     usual = [config for config in SEEDS if config not in OPTIONAL]
     parser = argparse.ArgumentParser(prog="python -m experiments.foundation", description=__doc__)
     parser.add_argument("--data", type=Path, help="folder with radnet/ and ett/")
@@ -27,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--force", action="store_true", help="run cells again that are current")
     parser.add_argument("--table", action="store_true", help="only write the page from the cells that are there")
     options = parser.parse_args(arguments)
+    failed: list[Cell] = []
     if not options.table:
         if options.data is None:
             parser.error("--data is needed to run cells")
@@ -41,7 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if cell.is_current() and not options.force:
                 continue
             began = time.perf_counter()
-            metrics = cell.measure(options.data)["metrics"]
+            try:
+                metrics = cell.measure(options.data)["metrics"]
+            except subprocess.CalledProcessError as error:
+                failed.append(cell)
+                print(
+                    f"{number}/{len(cells)} {cell} FAILED: exit status {error.returncode}", file=sys.stderr, flush=True
+                )
+                continue
             print(
                 f"{number}/{len(cells)} {cell.config}, {cell.variant}, seed {cell.seed}: "
                 f"validation {metrics['validation']['mse']:.4f}, test {metrics['test']['mse']:.4f}, "
@@ -50,7 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
             table.write()
     print(table.write())
-    return 0
+    if failed:
+        print(f"{len(failed)} of {len(cells)} cells failed; run again to try only these", file=sys.stderr)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

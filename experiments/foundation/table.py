@@ -63,7 +63,7 @@ def _section(config: str) -> list[str]:
         )
     for variant, results in reversed(cells.items()):
         if results:
-            name = variant if results.keys() == ours.keys() else f"{variant} (seeds {_listed(results)})"
+            name = variant if results.keys() == ours.keys() else f"{variant} (only seeds {_listed(results)})"
             lines.append(_row(name, [r["metrics"] for r in results.values()], linear, persistence))
     return [*lines, "", *_paired(cells), *_mixed(cells), ""]
 

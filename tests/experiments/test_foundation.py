@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,14 @@ from experiments.foundation import cells, table
 from experiments.foundation.__main__ import main
 
 
+def baseline(coverage: float) -> dict[str, Any]:
+    part = {"mse": 1.0, "mae": 0.5, "coverage": {"0.9": coverage}}
+    return {"mse": 1.0, "mae": 0.5, "test": part, "validation": part}
+
+
 def result(mse: float, **keys: str) -> dict[str, Any]:
     part = {"mse": mse, "mae": mse / 2, "coverage": {"0.9": 0.9}}
-    base = {"mse": 1.0, "mae": 0.5, "test": part | {"mse": 1.0, "mae": 0.5}, "validation": part | {"mse": 1.0}}
+    base = baseline(0.9)
     return {
         **keys,
         "environment": {
@@ -118,6 +124,27 @@ def test_a_second_run_measures_only_what_is_missing(results: Path, measured: lis
     assert measured == [cells.Cell("etth1", "temporal only", 0)]
 
 
+def test_a_cell_that_fails_is_reported_and_does_not_stop_the_others(
+    results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def measure(cell: cells.Cell, data: Path) -> dict[str, Any]:
+        if cell.variant == "attentionmixer":
+            raise subprocess.CalledProcessError(-9, "training")
+        content = result(0.5, resolved_hash=cell.resolved_hash())
+        put(cell, content)
+        return content
+
+    monkeypatch.setattr(cells.Cell, "measure", measure)
+    assert main(["--data", "DATA", "--only", "etth1", "--seeds", "2"]) == 1
+    assert sorted(path.name for path in (results / "etth1").iterdir()) == [
+        "temporal-only-seed0.json",
+        "temporal-only-seed1.json",
+    ]
+    error = capsys.readouterr().err
+    assert "exit status -9" in error
+    assert "2 of 4 cells failed" in error
+
+
 def test_the_published_form_is_run_only_where_it_is_asked_for(results: Path, measured: list[cells.Cell]) -> None:
     assert main(["--data", "DATA", "--seeds", "1"]) == 0
     assert {cell.config for cell in measured} == {"radnet", "radnet-1h", "radnet-2011", "etth1"}
@@ -157,7 +184,7 @@ def test_the_interval_of_the_paired_difference_is_students(results: Path) -> Non
 def test_a_variant_with_fewer_seeds_says_so_and_only_common_seeds_are_paired(results: Path) -> None:
     put_seeds({"attentionmixer": (0.4, 0.5, 0.6), "temporal only": (0.44, 0.55)})
     page = table.page()
-    assert "| temporal only (seeds 0, 1) |" in page
+    assert "| temporal only (only seeds 0, 1) |" in page
     assert "paired over 2 seeds" in page
 
 
@@ -165,7 +192,7 @@ def test_cells_of_different_code_are_told_apart(results: Path) -> None:
     put_seeds({"attentionmixer": (0.4,), "temporal only": (0.5,)})
     assert "Not one and the same code" not in table.page()
     odd = result(0.5, commit="abc")
-    odd["metrics"]["baselines"]["persistence"]["test"]["coverage"] = {"0.9": 0.8}
+    odd["metrics"]["baselines"]["persistence"] = baseline(0.8)
     odd["environment"]["packages"]["torch"] = "3"
     put(cells.Cell("radnet", "temporal only", 1), odd)
     page = table.page()

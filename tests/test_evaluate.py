@@ -1,0 +1,65 @@
+"""``evaluate``: errors of a run on a log."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attentionmixer import evaluate
+from attentionmixer.data.log import StationLog
+from attentionmixer.forecaster import Forecaster
+
+
+def test_errors_agree_with_a_recomputation_and_persistence_repeats_the_last_reading(
+    tiny: tuple[Forecaster, StationLog],
+) -> None:
+    forecaster, log = tiny
+    assert forecaster.data is not None
+    result = evaluate.evaluate(forecaster, log)
+    train = log.values[: forecaster.data.split.train_end].astype(np.float64)
+    mean, deviation = np.nanmean(train, axis=0), np.nanstd(train, axis=0)
+    targets = [i for i, tag in enumerate(log.tags) if tag.role == "target"]
+    point = forecaster.forecasts(log).point.astype(np.float64)
+    last = pd.DataFrame(log.values.astype(np.float64)).ffill().to_numpy()
+    own, repeated = [], []
+    for k in range(len(point)):
+        row = 24 + k
+        truth = np.clip((log.values[row : row + 4] - mean) / deviation, -20, 20)
+        own.append((np.clip((point[k] - mean) / deviation, -20, 20) - truth)[:, targets])
+        repeated.append((np.clip((last[row - 1] - mean) / deviation, -20, 20) - truth)[:, targets])
+    assert result["windows"] == len(point)
+    assert result["observed_values"] == int(np.isfinite(own).sum())
+    assert result["mse"] == pytest.approx(float(np.nanmean(np.square(own))), rel=1e-4)
+    assert result["mae"] == pytest.approx(float(np.nanmean(np.abs(own))), rel=1e-4)
+    assert result["persistence"]["mse"] == pytest.approx(float(np.nanmean(np.square(repeated))), rel=1e-3)
+
+
+def test_a_log_without_any_target_reading_is_no_data_and_still_json(
+    tiny_run: Path, tiny: tuple[Forecaster, StationLog], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = tiny[1].to_frame()
+    frame.iloc[24:, :3] = np.nan
+    frame.to_csv(tmp_path / "log.csv", index_label="time")
+    assert evaluate.main([str(tiny_run), str(tmp_path / "log.csv"), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["mse"] is None
+    assert result["observed_values"] == 0
+
+
+def test_a_run_that_was_tampered_with_is_refused(
+    tiny_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import shutil
+
+    copy = tmp_path / "copy"
+    shutil.copytree(tiny_run, copy)
+    (copy / "manifest.json").unlink()
+    data = json.loads((copy / "forecaster.json").read_text(encoding="utf-8"))
+    data["model"]["config"]["width"] = "wide"
+    (copy / "forecaster.json").write_text(json.dumps(data), encoding="utf-8")
+    assert evaluate.main([str(copy)]) == 2
+    assert "forecaster.json is damaged" in capsys.readouterr().err

@@ -1,0 +1,114 @@
+"""Training: interrupts, resuming, and settings that cannot be met."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from attentionmixer.data.log import StationLog
+from attentionmixer.errors import ConfigError, TrainingError
+from attentionmixer.forecaster import Forecaster, ForecasterConfig
+from attentionmixer.training.callbacks import EpochCheckpoints
+from attentionmixer.training.fit import FitConfig
+from attentionmixer.training.module import ForecastModule, RegularizerConfig
+
+
+def with_training(config: ForecasterConfig, **changes: object) -> ForecasterConfig:
+    return replace(config, training=replace(config.training, **changes))  # type: ignore[arg-type]
+
+
+def longer(config: ForecasterConfig, epochs: int = 4) -> ForecasterConfig:
+    trainer = replace(config.training.trainer, max_epochs=epochs, patience=epochs, logger="none")
+    return with_training(config, trainer=trainer)
+
+
+def weights(forecaster: Forecaster, folder: Path) -> bytes:
+    forecaster.save(folder)
+    return (folder / "model.safetensors").read_bytes()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a signal can not be sent to one process there")
+def test_an_interrupted_training_resumes_to_the_weights_of_one_that_was_not(
+    tiny: tuple[Forecaster, StationLog], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, log = longer(tiny[0].config), tiny[1]
+    whole = Forecaster(config).fit(log, tmp_path / "whole")
+    original = EpochCheckpoints.on_train_epoch_end
+    calls = []
+
+    def interrupt(self: EpochCheckpoints, *arguments: object) -> None:
+        original(self, *arguments)  # type: ignore[arg-type]
+        calls.append(1)
+        if len(calls) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.getsignal(signal.SIGINT)
+    with monkeypatch.context() as patch:
+        patch.setattr(EpochCheckpoints, "on_train_epoch_end", interrupt)
+        broken = Forecaster(config).fit(log, tmp_path / "broken")
+    assert signal.getsignal(signal.SIGINT) is before
+    assert broken.result is not None and broken.result.interrupted
+    assert broken.result.epochs < 4
+    resumed = Forecaster(config).fit(log, tmp_path / "broken", resume=True)
+    assert resumed.result is not None and resumed.result.epochs == 4
+    assert weights(broken, tmp_path / "b") != weights(whole, tmp_path / "w")
+    assert weights(resumed, tmp_path / "r") == weights(whole, tmp_path / "w")
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_does_not(
+    tiny: tuple[Forecaster, StationLog], tmp_path: Path
+) -> None:
+    config, log = tiny[0].config, tiny[1]
+    first = weights(tiny[0], tmp_path / "a")
+    assert weights(Forecaster(config).fit(log), tmp_path / "b") == first
+    assert weights(Forecaster(with_training(config, seed=1)).fit(log), tmp_path / "c") != first
+
+
+@pytest.mark.parametrize("name", ["entropy", "tsallis", "prior", "gates", "l1"])
+def test_a_regularizer_changes_the_weights_unless_its_strength_is_zero(
+    name: str, tiny: tuple[Forecaster, StationLog], tmp_path: Path
+) -> None:
+    config, log = tiny[0].config, tiny[1]
+
+    def train(strength: float, folder: str) -> bytes:
+        regularizer = RegularizerConfig(name, strength, warmup=0.0)  # type: ignore[arg-type]
+        return weights(Forecaster(with_training(config, regularizer=regularizer)).fit(log), tmp_path / folder)
+
+    assert train(0.5, "on") != train(0.0, "off")
+
+
+def test_a_validation_error_that_is_no_number_is_never_the_best(
+    tiny: tuple[Forecaster, StationLog], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = ForecastModule.forward
+
+    def broken(self: ForecastModule, *inputs: object) -> object:
+        return original(self, *inputs) * float("nan")  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ForecastModule, "forward", broken)
+    forecaster = Forecaster(with_training(tiny[0].config, regularizer=RegularizerConfig("none", 0.0)))
+    with pytest.raises(TrainingError, match=r"became nan"):
+        forecaster.fit(tiny[1])
+    assert forecaster.result is None
+
+
+@pytest.mark.parametrize("changes", [{"accelerator": "abacus"}, {"strategy": "none such"}])
+def test_trainer_settings_that_cannot_be_met_are_a_configuration_error(
+    changes: dict[str, str], tiny: tuple[Forecaster, StationLog]
+) -> None:
+    training: FitConfig = tiny[0].config.training
+    config = with_training(tiny[0].config, trainer=replace(training.trainer, **changes))  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="cannot be met"):
+        Forecaster(config).fit(tiny[1])
+
+
+def test_nothing_to_resume_is_said_before_anything_is_trained(
+    tiny: tuple[Forecaster, StationLog], tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match="nothing to resume"):
+        Forecaster(tiny[0].config).fit(tiny[1], tmp_path, resume=True)
