@@ -121,7 +121,8 @@ def test_an_interrupted_run_is_valid_and_resumes_to_the_same_weights(
 ) -> None:
     arguments = [*tiny_arguments, "--trainer.max_epochs=12", "--trainer.patience=12", "--data.batch_size=16"]
     whole = start(arguments, tmp_path / "whole")
-    assert whole.wait(timeout=300) == 0
+    output, _ = whole.communicate(timeout=300)
+    assert whole.returncode == 0, output
     broken = start(arguments, tmp_path / "broken")
     checkpoint = tmp_path / "broken" / "checkpoints" / "last.safetensors"
     while not checkpoint.is_file() and broken.poll() is None:
@@ -162,6 +163,8 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ("--data.horizon=5000", "longest horizon"),
         ("--levels=[0.5,2]", "between 0 and 1"),
         ("--trainer.accelerator=abacus", "accelerator"),
+        ("--trainer.devices=9999", "trainer.devices"),
+        ("--trainer.devices=0", "devices"),
         ("--resume", "nothing to resume"),
     ],
 )
@@ -260,18 +263,11 @@ def test_a_fault_of_ours_ends_with_one_and_a_traceback(
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (REPOSITORY / "configs").glob("*.yaml")))
-def test_every_configuration_parses_and_says_what_it_is_for(name: str) -> None:
+def test_every_configuration_parses_and_says_what_it_is_for(name: str, tmp_path: Path) -> None:
     assert config_path(name).read_text(encoding="utf-8").startswith("# ")
     config = parse([f"--config={name}"], "test")
-    assert parse(["--config", _written(config.text)], "test").text == config.text
-
-
-def _written(text: str) -> str:
-    import tempfile
-
-    with tempfile.NamedTemporaryFile("w", suffix=".yaml", delete=False, encoding="utf-8") as file:
-        file.write(text)
-    return file.name
+    (tmp_path / "again.yaml").write_text(config.text, encoding="utf-8")
+    assert parse(["--config", str(tmp_path / "again.yaml")], "test").text == config.text
 
 
 def test_print_config_prints_what_can_be_read_back(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ import lightning as L
 import torch
 from lightning.pytorch.callbacks import Callback, EarlyStopping
 from lightning.pytorch.loggers import CSVLogger, Logger, TensorBoardLogger
+from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
 from ..data.datamodule import RadiationDataModule
 from ..errors import ConfigError
@@ -152,6 +154,10 @@ def fit(
 
 def _trainer(config: FitConfig, folder: Path | None, callbacks: list[Callback]) -> L.Trainer:
     settings = config.trainer
+    cores = os.cpu_count() or 1
+    if str(settings.devices).isdigit() and not torch.cuda.is_available() and int(settings.devices) > cores:
+        # every device would be a process of its own
+        raise ConfigError(f"trainer.devices is {settings.devices}, but this machine has {cores} cores and no GPU")
     callbacks = [*callbacks, EarlyStopping(WATCHED, patience=settings.patience, check_finite=True)]
     callbacks += [instantiate_callback(spec) for spec in settings.callbacks]
     if settings.progress:
@@ -175,7 +181,7 @@ def _trainer(config: FitConfig, folder: Path | None, callbacks: list[Callback]) 
             default_root_dir=folder,
             use_distributed_sampler=False,
         )
-    except (ValueError, RuntimeError, ImportError) as error:
+    except (ValueError, TypeError, RuntimeError, ImportError, MisconfigurationException) as error:
         raise ConfigError(f"the trainer settings cannot be met on this machine: {error}") from error
 
 
