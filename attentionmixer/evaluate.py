@@ -14,11 +14,10 @@ from rich.table import Table
 from . import models
 from .data.log import StationLog
 from .data.windows import WindowLoader
-from .errors import LogError
 from .forecaster import Forecaster
 from .front import front_door
 from .models.base import Task
-from .reading import Parser, add_reading_arguments, first_moment, read_for_run
+from .reading import Parser, add_reading_arguments, read_for_run
 from .schema import align
 from .training.metrics import ForecastErrors
 
@@ -27,15 +26,12 @@ from .training.metrics import ForecastErrors
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the metrics table, or JSON."""
     parser = Parser(prog="python -m attentionmixer.evaluate", description="Measure a trained run on a log.")
-    add_reading_arguments(parser, start="first time that is forecast (UTC); readings before it serve as look-back")
+    add_reading_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args(arguments)
     forecaster = Forecaster.load(options.run)
-    schema = forecaster.schema
-    start = first_moment(options)
-    log = align(read_for_run(options, before=schema.lookback * schema.step), schema)
-    first = None if start is None else int(log.time.searchsorted(start))
-    result = evaluate(forecaster, log, first)
+    log = align(read_for_run(options), forecaster.schema)
+    result = evaluate(forecaster, log)
     if options.json:
         print(json.dumps(result, ensure_ascii=False, allow_nan=False))
     else:
@@ -43,27 +39,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def evaluate(forecaster: Forecaster, log: StationLog, first: int | None = None) -> dict[str, Any]:
-    """Errors of all windows whose targets lie in rows ``first <= i``, beside those of repeating the last value there.
-
-    Raises `LogError` where there is no such window.
-    """
-    errors = forecaster.evaluate(log, first)
-    measured = errors.compute()
+def evaluate(forecaster: Forecaster, log: StationLog) -> dict[str, Any]:
+    """Errors of all windows of the log: of the model, and of repeating the last value on the same windows."""
+    errors = forecaster.evaluate(log)
     schema = forecaster.schema
-    if not measured["windows"]:
-        raise LogError(
-            f"the log ends at {log.time[-1]}: too early for one window of {schema.lookback} steps of look-back and "
-            f"{schema.horizon} of horizon; move --start, or give a longer log"
-        )
     repeat = models.build("persistence", Task(len(schema.tags), schema.lookback, schema.horizon))
     persistence = ForecastErrors(forecaster.scaler, schema.horizon, ())
-    for batch in WindowLoader(forecaster.windows(log, first), 256):
+    for batch in WindowLoader(forecaster.windows(log), 256):
         persistence.update(repeat(batch.x, batch.x_mask), batch.observed, batch.y_mask)
     beside = persistence.compute()
     tags = {name: {"persistence_mae": values["mae"]} for name, values in persistence.per_tag(log.tags).items()}
     own = {name: values | tags[name] for name, values in errors.per_tag(log.tags).items()}
-    return {**measured, "persistence": {"mse": beside["mse"], "mae": beside["mae"]}, "per_tag": own}
+    return {**errors.compute(), "persistence": {"mse": beside["mse"], "mae": beside["mae"]}, "per_tag": own}
 
 
 def _tables(result: dict[str, Any], title: str) -> tuple[Table, Table]:

@@ -102,13 +102,6 @@ class GracefulInterrupt(Callback):
 
     def teardown(self, trainer: L.Trainer, pl_module: L.LightningModule, stage: str) -> None:
         """Give the signal back."""
-        self._give_back()
-
-    def on_exception(self, trainer: L.Trainer, pl_module: L.LightningModule, exception: BaseException) -> None:
-        """Give the signal back after a failure too: `teardown` is not called then."""
-        self._give_back()
-
-    def _give_back(self) -> None:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
             self._before = None
@@ -155,14 +148,7 @@ class ProgressLine(Callback):
             self.progress.update(self.task, error=f"{float(trainer.callback_metrics[WATCHED]):.4f}")
 
     def teardown(self, trainer: L.Trainer, pl_module: L.LightningModule, stage: str) -> None:
-        """Close the line."""
-        self._close()
-
-    def on_exception(self, trainer: L.Trainer, pl_module: L.LightningModule, exception: BaseException) -> None:
-        """Close the line after a failure too: `teardown` is not called then, and the cursor would stay hidden."""
-        self._close()
-
-    def _close(self) -> None:
+        """Close the line, also after a failure."""
         if self.progress is not None:
             self.progress.stop()
             self.progress = None
