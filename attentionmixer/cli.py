@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import sys
 from collections.abc import Sequence
 
-from .training.provenance import package_version
+from .version import package_version
 
 COMMANDS = {
     "train": ("attentionmixer.train", "train on a log and write a run with a report"),
@@ -30,7 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"attentionmixer {package_version()}")
         return 0
     if name not in COMMANDS:
-        print(f"error: there is no command {name!r}; there are: {', '.join(COMMANDS)}", file=sys.stderr)
+        near = difflib.get_close_matches(name, COMMANDS, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        print(f"error: there is no command {name!r}{hint} There are: {', '.join(COMMANDS)}", file=sys.stderr)
         return 2
     door = importlib.import_module(COMMANDS[name][0])
     code: int = door.main(arguments[1:])

@@ -9,8 +9,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -205,8 +204,8 @@ def parse(arguments: Sequence[str], program: str) -> RunConfig:
         kept.pop(key, None)
     settings = {key: value for key, value in vars(config.model).items() if key != "name"}
     levels = tuple(sorted(objects.levels))
-    if not all(0 < level < 1 for level in levels) or len(levels) < 2:
-        raise ConfigError(f"levels must be at least two numbers between 0 and 1, not {list(levels)}")
+    if not all(0 < level < 1 for level in levels) or len(set(levels)) < max(2, len(levels)):
+        raise ConfigError(f"levels must be at least two different numbers between 0 and 1, not {list(levels)}")
     return RunConfig(
         data=objects.data,
         model_name=name,
@@ -234,7 +233,7 @@ def config_path(name: str) -> Path:
         return packaged
     there = sorted(entry.stem for entry in folder.glob("*.yaml"))
     near = difflib.get_close_matches(path.stem, there, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = f"; did you mean {near[0]!r}?" if near else "."
     raise ConfigError(f"there is no configuration {name!r}{hint} Those that come with the package: {', '.join(there)}")
 
 
@@ -250,10 +249,11 @@ def _read_checked(path: Path) -> Any:
         ) from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
-    with _unreadable(str(path)):
-        tree = check_config_text(text, str(path))
+    tree = check_config_text(text, str(path))
+    if tree is None:
+        raise ConfigError(f"{path} is empty")
     if not isinstance(tree, Mapping):
-        return tree
+        raise ConfigError(f"{path} must hold settings (key: value), not {str(tree)[:60]!r}")
     if "config" in tree:  # the parser would open that file, and nothing would have checked it
         raise ConfigError(f"{path} names another configuration under 'config'; name both on the command line")
     for group in GROUPS:
@@ -263,17 +263,6 @@ def _read_checked(path: Path) -> Any:
         if section is None:
             raise ConfigError(f"{path}: {group!r} is empty; give it settings (key: value), or leave it out")
     return tree
-
-
-@contextmanager
-def _unreadable(source: str) -> Iterator[None]:
-    """What the YAML library raises besides its own errors, as `ConfigError`."""
-    try:
-        yield
-    except RecursionError:
-        raise ConfigError(f"{source} is nested deeper than any configuration is") from None
-    except ValueError as error:  # such as the 45th of a month, or a number of thousands of digits
-        raise ConfigError(f"{source} holds a value that cannot be read: {error}") from error
 
 
 def _parser(program: str, model: str) -> ArgumentParser:
@@ -317,11 +306,9 @@ def _with_config_paths(arguments: Sequence[str]) -> list[str]:
         pending = argument == "--config"
         if flag.lstrip("-") in GROUPS:
             following = value if equals else arguments[number + 1] if number + 1 < len(arguments) else ""
-            with _unreadable("the command line"):
-                check_group_argument(flag.lstrip("-"), following)
+            check_group_argument(flag.lstrip("-"), following)
         elif not pending and "class_path" in argument:
-            with _unreadable("the command line"):
-                check_config_text(value or argument, "the command line")
+            check_config_text(value or argument, "the command line")
         result.append(argument)
     if pending:
         raise ConfigError("--config needs a file, or the name of a configuration that comes with the package")

@@ -15,6 +15,14 @@ from .errors import ConfigError
 from .training.allowed import ALLOWED_CALLBACKS
 
 MAX_CONFIG_BYTES = 1_000_000
+MAX_DEPTH = 50
+_OPENING = (
+    yaml.BlockMappingStartToken,
+    yaml.BlockSequenceStartToken,
+    yaml.FlowMappingStartToken,
+    yaml.FlowSequenceStartToken,
+)
+_CLOSING = (yaml.BlockEndToken, yaml.FlowMappingEndToken, yaml.FlowSequenceEndToken)
 #: Keys that hold settings. A text in the place of one could be taken for the name of a class, and imported.
 GROUPS = (
     "data",
@@ -30,15 +38,21 @@ GROUPS = (
 
 
 def check_config_text(text: str, source: str) -> Any:
-    """Parse YAML safely. Raises `ConfigError` for aliases, unknown tags, too many bytes or forbidden class paths."""
+    """Parse YAML safely.
+
+    Raises `ConfigError` for aliases, unknown tags, a key given twice, too many bytes, too deep a nesting, values that
+    cannot be read, or forbidden class paths.
+    """
     if len(text.encode()) > MAX_CONFIG_BYTES:
         raise ConfigError(f"{source} is larger than {MAX_CONFIG_BYTES:,} bytes, which no configuration needs")
     try:
-        if any(isinstance(token, yaml.AliasToken | yaml.AnchorToken) for token in yaml.scan(text)):
-            raise ConfigError(f"{source} uses YAML anchors or aliases; write the values out")
+        _check_tokens(text, source)
+        _check_keys_once(yaml.compose(text, Loader=yaml.SafeLoader), source)
         tree = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise ConfigError(f"{source} is not valid YAML: {error}") from error
+    except ValueError as error:  # such as the 45th of a month, or a number of thousands of digits
+        raise ConfigError(f"{source} holds a value that cannot be read: {error}") from error
     for path in _class_paths(tree):
         if path not in ALLOWED_CALLBACKS:
             raise ConfigError(
@@ -47,6 +61,34 @@ def check_config_text(text: str, source: str) -> Any:
     for group in GROUPS:
         _check_group(tree, group, source)
     return tree
+
+
+def _check_tokens(text: str, source: str) -> None:
+    """Neither aliases nor deep nesting. Ends at the first: the library's time grows with the square of the depth."""
+    depth = 0
+    for token in yaml.scan(text):
+        if isinstance(token, yaml.AliasToken | yaml.AnchorToken):
+            raise ConfigError(f"{source} uses YAML anchors or aliases; write the values out")
+        depth += isinstance(token, _OPENING) - isinstance(token, _CLOSING)
+        if depth > MAX_DEPTH:
+            raise ConfigError(f"{source} is nested deeper than any configuration is")
+
+
+def _check_keys_once(node: yaml.Node | None, source: str) -> None:
+    """YAML libraries let the last of two equal keys win, and the first section's settings would be lost unseen."""
+    if isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            _check_keys_once(item, source)
+    if not isinstance(node, yaml.MappingNode):
+        return
+    lines: dict[str, int] = {}
+    for key, value in node.value:
+        if isinstance(key, yaml.ScalarNode):
+            line = key.start_mark.line + 1
+            if key.value in lines:
+                raise ConfigError(f"{source} gives {key.value!r} twice, in lines {lines[key.value]} and {line}")
+            lines[key.value] = line
+        _check_keys_once(value, source)
 
 
 def _check_group(tree: Any, group: str, source: str) -> None:

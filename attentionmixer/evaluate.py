@@ -14,10 +14,11 @@ from rich.table import Table
 from . import models
 from .data.log import StationLog
 from .data.windows import WindowLoader
+from .errors import LogError
 from .forecaster import Forecaster
 from .front import front_door
 from .models.base import Task
-from .reading import Parser, add_reading_arguments, read_for_run
+from .reading import Parser, add_reading_arguments, first_moment, read_for_run
 from .schema import align
 from .training.metrics import ForecastErrors
 
@@ -26,12 +27,15 @@ from .training.metrics import ForecastErrors
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the metrics table, or JSON."""
     parser = Parser(prog="python -m attentionmixer.evaluate", description="Measure a trained run on a log.")
-    add_reading_arguments(parser)
+    add_reading_arguments(parser, start="first time that is forecast (UTC); readings before it serve as look-back")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args(arguments)
     forecaster = Forecaster.load(options.run)
-    log = align(read_for_run(options), forecaster.schema)
-    result = evaluate(forecaster, log)
+    schema = forecaster.schema
+    start = first_moment(options)
+    log = align(read_for_run(options, before=schema.lookback * schema.step), schema)
+    first = None if start is None else int(log.time.searchsorted(start))
+    result = evaluate(forecaster, log, first)
     if options.json:
         print(json.dumps(result, ensure_ascii=False, allow_nan=False))
     else:
@@ -39,13 +43,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def evaluate(forecaster: Forecaster, log: StationLog) -> dict[str, Any]:
-    """Errors of all windows of the log: of the model, and of repeating the last value on the same windows."""
-    errors = forecaster.evaluate(log)
+def evaluate(forecaster: Forecaster, log: StationLog, first: int | None = None) -> dict[str, Any]:
+    """Errors of all windows whose targets lie in rows ``first <= i``, beside those of repeating the last value there.
+
+    Raises `LogError` where there is no such window.
+    """
     schema = forecaster.schema
+    if first is not None and len(log) - max(first, schema.lookback) < schema.horizon:
+        raise LogError(
+            f"from the start asked for the log has {max(0, len(log) - first)} steps, up to {log.time[-1]}: no window "
+            f"of {schema.lookback} steps of look-back and {schema.horizon} of horizon fits; move the start"
+        )
+    errors = forecaster.evaluate(log, first)
     repeat = models.build("persistence", Task(len(schema.tags), schema.lookback, schema.horizon))
     persistence = ForecastErrors(forecaster.scaler, schema.horizon, ())
-    for batch in WindowLoader(forecaster.windows(log), 256):
+    for batch in WindowLoader(forecaster.windows(log, first), 256):
         persistence.update(repeat(batch.x, batch.x_mask), batch.observed, batch.y_mask)
     beside = persistence.compute()
     tags = {name: {"persistence_mae": values["mae"]} for name, values in persistence.per_tag(log.tags).items()}

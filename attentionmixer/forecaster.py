@@ -243,8 +243,9 @@ class Forecaster:
             forecaster.provenance = dict(data["provenance"])
             forecaster.quality = QualityRecord.from_dict(data["quality"])
             model = models.build(data["model"]["name"], task, data["model"]["config"])
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, RuntimeError, ArithmeticError) as error:
             raise RunError(f"{folder / 'forecaster.json'} is damaged: {error!r}") from error
+        _check_agreement(task, forecaster.schema, forecaster.scaler, folder / "forecaster.json")
         _load_weights(model, folder / "model.safetensors")
         forecaster._model = model.eval()
         return forecaster
@@ -292,6 +293,16 @@ def _task_fields(task: Mapping[str, Any]) -> dict[str, Any]:
     fields["levels"] = tuple(fields["levels"])
     fields["static"] = tuple(tuple(row) for row in fields["static"])
     return fields
+
+
+def _check_agreement(task: Task, schema: Schema, scaler: TagScaler, path: Path) -> None:
+    """Raise `RunError` where the parts of ``forecaster.json`` speak of different tags, windows or quantiles."""
+    wanted = (task.variates, task.variates, task.lookback, task.horizon, task.levels)
+    there = (len(schema.tags), len(scaler.location), schema.lookback, schema.horizon, schema.levels)
+    names = ("tags", "tags of the scaler", "look-back", "horizon", "levels")
+    for name, one, other in zip(names, wanted, there, strict=True):
+        if one != other:
+            raise RunError(f"{path} is damaged: {name} is {other}, but the model was built for {one}")
 
 
 def _load_weights(model: ForecastModel, path: Path) -> None:

@@ -14,6 +14,8 @@ from .forecaster import Forecaster
 from .front import front_door
 from .reading import Parser, add_reading_arguments, read_for_run
 
+KINDS = (".csv", ".parquet")
+
 
 @front_door
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,19 +23,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = Parser(
         prog="python -m attentionmixer.predict", description="Forecast the steps after the log's last reading."
     )
-    add_reading_arguments(parser)
-    parser.add_argument("--output", type=Path, default=Path("forecast.csv"), help="FILE.csv or FILE.parquet")
+    add_reading_arguments(parser, start="first time that is read (UTC)")
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        type=Path,
+        default=Path("forecast.csv"),
+        help="FILE.csv or FILE.parquet, written over if it is there (default: %(default)s)",
+    )
     parser.add_argument(
         "--all", action="store_true", help="back-to-back forecasts over the whole log, not only the next"
     )
     options = parser.parse_args(arguments)
-    if options.output.suffix not in (".csv", ".parquet"):
+    kind = options.output.suffix.lower()
+    if kind not in KINDS:
         raise ConfigError(f"--output {options.output} must end in .csv or .parquet")
     forecaster = Forecaster.load(options.run)
     log = read_for_run(options)
     forecast = forecaster.forecasts(log, stride=forecaster.schema.horizon) if options.all else forecaster.predict(log)
     frame = forecast.to_frame()
-    write_atomically(options.output, lambda part: _write(frame, part, options.output.suffix))
+    try:
+        write_atomically(options.output, lambda part: _write(frame, part, kind))
+    except OSError as error:
+        raise ConfigError(f"--output {options.output} cannot be written: {error.strerror or error}") from error
     print(f"{forecast!r}\nforecast: {options.output}")
     return 0
 
@@ -49,7 +61,9 @@ def _write(frame: pd.DataFrame, path: Path, kind: str) -> None:
         return
     frame = frame.copy()
     for column in ("origin", "time"):
-        frame[column] = frame[column].dt.strftime("%Y-%m-%dT%H:%M:%SZ")
+        # a step may be shorter than a second
+        fraction = ".%f" if bool((frame[column] != frame[column].dt.floor("s")).any()) else ""
+        frame[column] = frame[column].dt.strftime(f"%Y-%m-%dT%H:%M:%S{fraction}Z")
     for column in ("tag", "unit"):
         frame[column] = frame[column].map(guard_text)
     # the byte order mark tells Excel that this is UTF-8

@@ -18,6 +18,7 @@ import pandas as pd
 import psutil
 
 from .config import RunConfig, load_log
+from .configcheck import check_config_text
 from .data.datamodule import RadiationDataModule
 from .data.log import StationLog
 from .errors import ConfigError
@@ -41,12 +42,12 @@ def train_run(config: RunConfig, folder: Path, command: Sequence[str]) -> Path:
 
     Raises `ConfigError` where the folder holds something else, and what reading and training raise.
     """
-    _prepare(folder, config.resume)
+    _prepare(folder, config)
     log = load_log(config.data)
     logger.info("%r", log)
     write_atomically(folder / "config.yaml", lambda part: write_text(part, config.text))
     write_json(folder / "environment.json", environment(command))
-    forecaster = Forecaster(config.forecaster()).fit(log, folder, resume=config.resume)
+    forecaster = _fit(config, log, folder)
     assert forecaster.data is not None and forecaster.result is not None
     logger.info("trained in %.0f s; measuring", forecaster.result.seconds)
     forecaster.save(folder)
@@ -117,15 +118,52 @@ def peak_memory_mb() -> float:
     return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
 
 
-def _prepare(folder: Path, resume: bool) -> None:
+def _prepare(folder: Path, config: RunConfig) -> None:
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"--run_dir {folder} is a file; name a directory")
     own = {"log.txt"}
-    if folder.is_dir() and not resume and any(entry.name not in own for entry in folder.iterdir()):
+    if folder.is_dir() and not config.resume and any(entry.name not in own for entry in folder.iterdir()):
         raise ConfigError(f"--run_dir {folder} is not empty; name a new one, or add --resume to continue the run there")
+    if config.resume and (folder / "config.yaml").is_file():
+        _check_same_settings(folder / "config.yaml", config.text)
     folder.mkdir(parents=True, exist_ok=True)
     # its hashes are those of the run before: left there, a crash from here on would make the run look tampered with
     (folder / MANIFEST).unlink(missing_ok=True)
+
+
+def _check_same_settings(path: Path, text: str) -> None:
+    """A checkpoint fits the settings it was made with, but for how long and on what the training goes on."""
+    before, now = (_leaves(check_config_text(content, str(path))) for content in (path.read_text("utf-8"), text))
+    for key in sorted(before.keys() | now.keys()):
+        # data.path: a log may have been moved
+        if key.split(".")[0] in ("trainer", "baselines") or key == "data.path" or before.get(key) == now.get(key):
+            continue
+        raise ConfigError(
+            f"--resume goes on with the settings of the run, but {key} is {before.get(key)} there and {now.get(key)} "
+            f"now; give the same, for example with --config={path}, or train in a new directory"
+        )
+
+
+def _leaves(tree: Any, name: str = "") -> dict[str, Any]:
+    """Dotted names of all settings."""
+    if not isinstance(tree, Mapping) or not tree:
+        return {name: tree}
+    return {
+        key: leaf
+        for part, branch in tree.items()
+        for key, leaf in _leaves(branch, f"{name}.{part}" if name else part).items()
+    }
+
+
+def _fit(config: RunConfig, log: StationLog, folder: Path) -> Forecaster:
+    try:
+        return Forecaster(config.forecaster()).fit(log, folder, resume=config.resume)
+    except RuntimeError as error:
+        if config.resume and "loading state_dict" in str(error):
+            raise ConfigError(
+                f"the checkpoint in {folder} was made on a log of other tags; resume on that log, or train anew"
+            ) from error
+        raise
 
 
 def _errors(forecaster: Forecaster, data: RadiationDataModule, log: StationLog) -> dict[str, dict[str, Any]]:

@@ -51,7 +51,7 @@ def test_text_that_a_spreadsheet_would_run_is_guarded(text: str, tmp_path: Path)
     assert row["point"] == "-0.5"
 
 
-def test_evaluate_agrees_with_the_run_on_its_own_test_part(tiny_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_evaluate_measures_every_window_of_the_log(tiny_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert evaluate.main([str(tiny_run), "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["windows"] == 4 * 144 - 24 - 4 + 1
@@ -89,7 +89,9 @@ def test_the_console_script_names_its_commands(capsys: pytest.CaptureFixture[str
     assert cli.main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("attentionmixer ")
     assert cli.main(["trian"]) == 2
-    assert "train" in capsys.readouterr().err
+    assert "did you mean 'train'?" in capsys.readouterr().err
+    assert cli.main(["xyz"]) == 2
+    assert "train, predict, evaluate, report" in capsys.readouterr().err
 
 
 def test_the_console_script_hands_over(tiny_run: Path, tmp_path: Path) -> None:

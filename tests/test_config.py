@@ -83,7 +83,10 @@ def test_an_unknown_key_names_the_nearest(arguments: list[str]) -> None:
         ("model:\n", "'model' is empty"),
         ("data:\n  split:\n", "'data.split' is empty"),
         ("1: 2\n", "must be a string"),
-        ("- a\n", "Unexpected"),
+        ("- a\n", "must hold settings"),
+        ("", "is empty"),
+        ("seed: 1\nseed: 2\n", "gives 'seed' twice, in lines 1 and 2"),
+        ("data: {lookback: 3}\ndata: {lookback: 4}\n", "gives 'data' twice"),
     ],
 )
 def test_what_a_file_may_not_hold_is_refused_with_a_reason(text: str | bytes, says: str, tmp_path: Path) -> None:
@@ -110,6 +113,7 @@ def test_a_configuration_may_not_open_another_file(tmp_path: Path) -> None:
         ("--trainer.max_epochs=-1", "trainer.max_epochs"),
         ("--baselines.epochs=-1", "baselines.epochs"),
         ("--levels=[0.5]", "at least two"),
+        ("--levels=[0.5,0.5]", "different"),
         ("--config", "needs a file"),
         ("--config=quickstrat", "did you mean 'quickstart'"),
         ("--data=" + "[" * 5000, "nested deeper"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -95,3 +97,47 @@ def test_an_output_of_another_kind_is_refused(
 ) -> None:
     assert predict.main([str(tiny_run), "--output", str(tmp_path / "f.xlsx")]) == 2
     assert ".csv or .parquet" in capsys.readouterr().err
+
+
+def test_an_output_that_cannot_be_written_is_refused_with_the_reason(
+    tiny_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    assert predict.main([str(tiny_run), "--output", str(tmp_path / "file" / "f.csv")]) == 2
+    error = capsys.readouterr().err
+    assert "cannot be written" in error
+    assert "Traceback" not in error
+
+
+def test_the_table_is_made_for_people_and_spreadsheets(
+    tiny_run: Path, frame: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "new folder" / "F.CSV"
+    assert predict.main([str(tiny_run), "--output", str(output)]) == 0
+    assert str(output) in capsys.readouterr().out
+    content = output.read_bytes()
+    assert content.startswith(b"\xef\xbb\xbforigin,time,tag,unit,horizon,point,q0.05")
+    table = pd.read_csv(output)
+    assert table["origin"].unique().tolist() == ["2023-01-04T23:50:00Z"]
+    assert table["time"].unique().tolist() == [f"2023-01-05T00:{minute:02d}:00Z" for minute in (0, 10, 20, 30)]
+    assert table.loc[table["tag"] == "P01 dose rate", "unit"].unique().tolist() == ["nSv/h"]
+    assert all(table[name].dtype.kind == "f" for name in table.columns if name.startswith(("q", "point")))
+
+
+def test_times_between_seconds_keep_their_fraction(tmp_path: Path) -> None:
+    times = pd.to_datetime(["2024-01-01T00:00:00.5Z", "2024-01-01T00:00:01Z"], format="ISO8601")
+    table = pd.DataFrame({"origin": times, "time": times, "tag": "a", "unit": ""})
+    predict._write(table, tmp_path / "f.csv", ".csv")
+    assert pd.to_datetime(pd.read_csv(tmp_path / "f.csv")["time"]).tolist() == times.tolist()
+
+
+def test_the_program_itself_predicts_the_same_bits_as_this_process(
+    tiny_run: Path, frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    here = forecast(tiny_run, frame, tmp_path)
+    arguments = [str(tiny_run), str(tmp_path / "log.csv"), "--output", "there.parquet"]
+    command = [sys.executable, "-m", "attentionmixer.predict", *arguments]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert result.returncode == 0, result.stderr
+    assert "there.parquet" in result.stdout
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "there.parquet"), here, check_exact=True)

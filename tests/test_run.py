@@ -61,3 +61,64 @@ def test_a_resumed_run_does_not_keep_the_hashes_of_the_run_before(
         run.train_run(config, copy, [])
     # environment.json is new by now; with the old manifest there, the run would pass for tampered with
     Forecaster.load(copy)
+
+
+@pytest.fixture
+def finished(tiny_run: Path, tmp_path: Path) -> Path:
+    """A copy of the tiny run."""
+    shutil.copytree(tiny_run, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def test_resuming_a_finished_run_changes_nothing_but_measures_no_training(
+    finished: Path, tiny_run: Path, tiny_arguments: tuple[str, ...]
+) -> None:
+    assert train.main([*tiny_arguments, f"--run_dir={finished}", "--resume"]) == 0
+    assert (finished / "model.safetensors").read_bytes() == (tiny_run / "model.safetensors").read_bytes()
+    before, after = (json.loads((path / "metrics.json").read_text("utf-8")) for path in (tiny_run, finished))
+    assert after["test"] == before["test"]
+    assert after["train"]["epochs"] == before["train"]["epochs"]
+    assert before["train"]["windows_per_second"] > 0
+    assert after["train"]["windows_per_second"] == 0
+
+
+def test_a_finished_run_can_be_trained_for_longer(finished: Path, tiny_arguments: tuple[str, ...]) -> None:
+    assert train.main([*tiny_arguments, "--trainer.max_epochs=3", f"--run_dir={finished}", "--resume"]) == 0
+    assert json.loads((finished / "metrics.json").read_text("utf-8"))["train"]["epochs"] == 3
+
+
+@pytest.mark.parametrize(
+    ("argument", "key"),
+    [
+        ("--model.width=16", "model.width is 8 there and 16 now"),
+        ("--model.gates=false", "model.gates is True there and False now"),
+        ("--seed=5", "seed is 0 there and 5 now"),
+        ("--data.lookback=30", "data.lookback is 24 there and 30 now"),
+        ("--data.simulation.posts=4", "data.simulation.posts is 3 there and 4 now"),
+        ("--regularizer.strength=0", "regularizer.strength"),
+        ("--data.calendar=[hour]", "data.calendar"),
+    ],
+)
+def test_a_run_is_not_resumed_with_other_settings(
+    argument: str, key: str, finished: Path, tiny_arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (finished / "config.yaml").read_bytes()
+    assert train.main([*tiny_arguments, f"--run_dir={finished}", "--resume", argument]) == 2
+    assert key in capsys.readouterr().err
+    assert (finished / "config.yaml").read_bytes() == before
+    Forecaster.load(finished)
+
+
+def test_a_run_is_not_resumed_on_a_log_of_other_tags(
+    finished: Path,
+    tiny: tuple[Forecaster, StationLog],
+    tiny_arguments: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = tiny[1].select(tiny[1].names[:-1])
+    monkeypatch.setattr(run, "load_log", lambda _: other)
+    assert train.main([*tiny_arguments, f"--run_dir={finished}", "--resume"]) == 2
+    error = capsys.readouterr().err
+    assert "a log of other tags" in error
+    assert "Traceback" not in error

@@ -169,6 +169,8 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ("--trainer.accelerator=abacus", "accelerator"),
         ("--trainer.devices=9999", "trainer.devices"),
         ("--trainer.devices=0", "devices"),
+        ("--model.width=0", "width must be at least 1"),
+        ("--model.dropout=2", "dropout"),
         ("--resume", "nothing to resume"),
     ],
 )

@@ -59,15 +59,14 @@ def build(name: str, task: Task, config: Mapping[str, Any] | Any = None) -> Fore
     name: one of `names`. task: what it is for. config: its configuration object, a mapping of fields, or ``None``.
     """
     kind = architecture(name)
-    if config is None:
-        config = kind.config()
-    elif isinstance(config, Mapping):
+    if isinstance(config, Mapping):
         known = {field.name for field in fields(kind.config)}
         unknown = sorted(set(config) - known)
         if unknown:
             raise ConfigError(f"model {name!r} has no setting {unknown[0]!r}; it has: {', '.join(sorted(known))}")
-        config = kind.config(**config)
     try:
+        if config is None or isinstance(config, Mapping):
+            config = kind.config(**(config or {}))
         return kind.build(task, config)
     except ValueError as error:
         raise ConfigError(f"model {name!r}: {error}") from error

@@ -80,6 +80,13 @@ class AttentionMixerConfig:
     warm_start: bool = False
     norm_epsilon: float = 1.0
 
+    def __post_init__(self) -> None:
+        for name in ("width", "heads", "rounds", "patch", "expansion", "cross_rank"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be at least 0 and below 1, not {self.dropout}")
+
 
 class AttentionMixer(ForecastModel):
     """The model.

@@ -53,9 +53,9 @@ class EpochCheckpoints(Callback):
         self.best: dict[str, Tensor] = {}
         self.first_step = 0
 
-    def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
-        """Note where this process began: a resumed training has steps behind it."""
-        self.first_step = trainer.global_step
+    def on_load_checkpoint(self, trainer: L.Trainer, pl_module: L.LightningModule, checkpoint: dict[str, Any]) -> None:
+        """Note where this process began: a resumed training has steps behind it, and may have none before it."""
+        self.first_step = int(checkpoint["global_step"])
 
     def on_validation_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         """Keep the averaged weights if they are the best so far."""
@@ -86,8 +86,12 @@ class GracefulInterrupt(Callback):
         self.happened = False
         self._before: Any = None
 
-    def on_fit_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
-        """Take over the signal."""
+    def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        """Take over the signal.
+
+        No earlier: the trainer notes all handlers between `on_fit_start` and here, and puts back what it noted at the
+        end, after a failure even later than `on_exception`.
+        """
         if threading.current_thread() is not threading.main_thread():
             return
 
@@ -102,6 +106,13 @@ class GracefulInterrupt(Callback):
 
     def teardown(self, trainer: L.Trainer, pl_module: L.LightningModule, stage: str) -> None:
         """Give the signal back."""
+        self._give_back()
+
+    def on_exception(self, trainer: L.Trainer, pl_module: L.LightningModule, exception: BaseException) -> None:
+        """Give the signal back after a failure too: `teardown` is not called then."""
+        self._give_back()
+
+    def _give_back(self) -> None:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
             self._before = None
@@ -148,7 +159,14 @@ class ProgressLine(Callback):
             self.progress.update(self.task, error=f"{float(trainer.callback_metrics[WATCHED]):.4f}")
 
     def teardown(self, trainer: L.Trainer, pl_module: L.LightningModule, stage: str) -> None:
-        """Close the line, also after a failure."""
+        """Close the line."""
+        self._close()
+
+    def on_exception(self, trainer: L.Trainer, pl_module: L.LightningModule, exception: BaseException) -> None:
+        """Close the line after a failure too: `teardown` is not called then, and the cursor would stay hidden."""
+        self._close()
+
+    def _close(self) -> None:
         if self.progress is not None:
             self.progress.stop()
             self.progress = None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import pandas as pd
 
 from ..data.datamodule import RadiationDataModule
 from ..models.base import ForecastModel
+from ..version import package_version
 from .fit import FitResult
 
 
@@ -38,11 +38,3 @@ def provenance(data: RadiationDataModule, result: FitResult, model: ForecastMode
         "constant_tags": list(data.scaler.constant),
         "unobserved_tags": list(data.scaler.unobserved),
     }
-
-
-def package_version() -> str:
-    """The installed version of this package."""
-    try:
-        return version("attentionmixer")
-    except PackageNotFoundError:
-        return "not installed"

@@ -16,7 +16,7 @@ from attentionmixer.errors import ConfigError, TrainingError
 from attentionmixer.forecaster import Forecaster, ForecasterConfig
 from attentionmixer.training.callbacks import EpochCheckpoints
 from attentionmixer.training.fit import FitConfig
-from attentionmixer.training.module import ForecastModule, RegularizerConfig
+from attentionmixer.training.module import ForecastModule, OptimizerConfig, RegularizerConfig
 
 
 def with_training(config: ForecasterConfig, **changes: object) -> ForecasterConfig:
@@ -37,8 +37,11 @@ def weights(forecaster: Forecaster, folder: Path) -> bytes:
 def test_an_interrupted_training_resumes_to_the_weights_of_one_that_was_not(
     tiny: tuple[Forecaster, StationLog], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config, log = longer(tiny[0].config), tiny[1]
+    # slow enough to get better up to the end: otherwise both would keep the weights of an epoch before the interrupt
+    config = with_training(longer(tiny[0].config), optimizer=OptimizerConfig(learning_rate=3e-4))
+    log = tiny[1]
     whole = Forecaster(config).fit(log, tmp_path / "whole")
+    assert whole.result is not None and whole.result.best_epoch == 4
     original = EpochCheckpoints.on_train_epoch_end
     calls = []
 
@@ -59,6 +62,8 @@ def test_an_interrupted_training_resumes_to_the_weights_of_one_that_was_not(
     assert resumed.result is not None and resumed.result.epochs == 4
     assert weights(broken, tmp_path / "b") != weights(whole, tmp_path / "w")
     assert weights(resumed, tmp_path / "r") == weights(whole, tmp_path / "w")
+    last = [tmp_path / name / "checkpoints" / "last.safetensors" for name in ("broken", "whole")]
+    assert last[0].read_bytes() == last[1].read_bytes()
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_does_not(
