@@ -11,11 +11,15 @@ from typing import Any
 
 import yaml
 
+from .data.quality.rules import RULES
 from .errors import ConfigError
 from .training.allowed import ALLOWED_CALLBACKS
 
 MAX_CONFIG_BYTES = 1_000_000
 MAX_DEPTH = 50
+#: The library reads some ten thousand a second, three times over; ours have a few hundred.
+MAX_TOKENS = 20_000
+MAX_SCALAR = 10_000
 _OPENING = (
     yaml.BlockMappingStartToken,
     yaml.BlockSequenceStartToken,
@@ -26,6 +30,9 @@ _CLOSING = (yaml.BlockEndToken, yaml.FlowMappingEndToken, yaml.FlowSequenceEndTo
 #: Keys that hold settings. A text in the place of one could be taken for the name of a class, and imported.
 GROUPS = (
     "data",
+    "data.limits",
+    "data.quality",
+    *(f"data.quality.{rule.name}" for rule in RULES),
     "data.split",
     "data.scaling",
     "data.simulation",
@@ -40,8 +47,8 @@ GROUPS = (
 def check_config_text(text: str, source: str) -> Any:
     """Parse YAML safely.
 
-    Raises `ConfigError` for aliases, unknown tags, a key given twice, too many bytes, too deep a nesting, values that
-    cannot be read, or forbidden class paths.
+    Raises `ConfigError` for aliases, unknown tags, a key given twice, too many bytes or entries, too long a value, too
+    deep a nesting, values that cannot be read, or forbidden class paths.
     """
     if len(text.encode()) > MAX_CONFIG_BYTES:
         raise ConfigError(f"{source} is larger than {MAX_CONFIG_BYTES:,} bytes, which no configuration needs")
@@ -56,7 +63,7 @@ def check_config_text(text: str, source: str) -> Any:
     for path in _class_paths(tree):
         if path not in ALLOWED_CALLBACKS:
             raise ConfigError(
-                f"{source} names the class {path!r}, which is not allowed; allowed: {', '.join(ALLOWED_CALLBACKS)}"
+                f"{source} names the class {path[:80]!r}, which is not allowed; allowed: {', '.join(ALLOWED_CALLBACKS)}"
             )
     for group in GROUPS:
         _check_group(tree, group, source)
@@ -64,9 +71,14 @@ def check_config_text(text: str, source: str) -> Any:
 
 
 def _check_tokens(text: str, source: str) -> None:
-    """Neither aliases nor deep nesting. Ends at the first: the library's time grows with the square of the depth."""
+    """Neither aliases, nor much, nor deep. Ends at the first: the library's time grows with the square of the depth."""
     depth = 0
-    for token in yaml.scan(text):
+    for number, token in enumerate(yaml.scan(text)):
+        if number > MAX_TOKENS:
+            raise ConfigError(f"{source} has more entries than any configuration has")
+        if isinstance(token, yaml.ScalarToken) and len(token.value) > MAX_SCALAR:
+            line = token.start_mark.line + 1
+            raise ConfigError(f"{source} has a value of {len(token.value):,} characters in line {line}")
         if isinstance(token, yaml.AliasToken | yaml.AnchorToken):
             raise ConfigError(f"{source} uses YAML anchors or aliases; write the values out")
         depth += isinstance(token, _OPENING) - isinstance(token, _CLOSING)
@@ -86,7 +98,7 @@ def _check_keys_once(node: yaml.Node | None, source: str) -> None:
         if isinstance(key, yaml.ScalarNode):
             line = key.start_mark.line + 1
             if key.value in lines:
-                raise ConfigError(f"{source} gives {key.value!r} twice, in lines {lines[key.value]} and {line}")
+                raise ConfigError(f"{source} gives {key.value[:80]!r} twice, in lines {lines[key.value]} and {line}")
             lines[key.value] = line
         _check_keys_once(value, source)
 

@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .errors import RunError
+from .files import read_json
 from .nn.routes import Axis
 
 
@@ -110,14 +111,17 @@ class RouteMap:
     def load(cls, path: Path) -> RouteMap:
         """Read what `save` wrote. Raises `RunError` where the file is damaged."""
         try:
-            data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            data: dict[str, Any] = read_json(path)
             lags = data["lag_minutes"]
+            strength = np.asarray(data["strength"], dtype=np.float64)
+            if not bool((np.abs(strength) <= np.finfo(np.float32).max).all()):
+                raise ValueError("a strength is beyond what a number can be")
             return cls(
                 axis=data["axis"],
                 round=int(data["round"]),
                 targets=tuple(data["targets"]),
                 sources=tuple(data["sources"]),
-                strength=np.asarray(data["strength"], dtype=np.float32),
+                strength=strength.astype(np.float32),
                 lag_minutes=None
                 if lags is None
                 else np.array([np.nan if m is None else m for m in lags], dtype=np.float32),
@@ -125,7 +129,7 @@ class RouteMap:
                 note=str(data["note"]),
                 row_effective=data["row_effective"],
             )
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise RunError(f"the route map {path} cannot be read: {error}") from error
 
     def _repr_html_(self) -> str:

@@ -22,7 +22,7 @@ from .configcheck import check_config_text
 from .data.datamodule import RadiationDataModule
 from .data.log import StationLog
 from .errors import ConfigError
-from .files import MANIFEST, write_atomically, write_json, write_manifest, write_text
+from .files import drop_manifest, write_atomically, write_json, write_manifest, write_text
 from .forecaster import Forecaster, ForecasterConfig
 from .report import write_report
 from .routemap import RouteMap
@@ -128,7 +128,7 @@ def _prepare(folder: Path, config: RunConfig) -> None:
         _check_same_settings(folder / "config.yaml", config.text)
     folder.mkdir(parents=True, exist_ok=True)
     # its hashes are those of the run before: left there, a crash from here on would make the run look tampered with
-    (folder / MANIFEST).unlink(missing_ok=True)
+    drop_manifest(folder)
 
 
 def _check_same_settings(path: Path, text: str) -> None:

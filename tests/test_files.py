@@ -11,12 +11,16 @@ import pytest
 from attentionmixer.errors import RunError
 from attentionmixer.files import (
     MANIFEST,
+    MAX_JSON_BYTES,
+    drop_manifest,
     read_json,
     sha256,
     verify_manifest,
+    verify_seal,
     write_atomically,
     write_json,
     write_manifest,
+    write_sealed_json,
     write_text,
 )
 
@@ -157,3 +161,113 @@ def test_a_hash_of_another_type_does_not_fit(tmp_path: Path, value: object) -> N
     (run / MANIFEST).write_text(json.dumps({"sha256": {"config.yaml": value}}))
     with pytest.raises(RunError, match=r"config\.yaml was changed"):
         verify_manifest(run)
+
+
+# --- strict JSON -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('{"mse": NaN}', "NaN is no number"),
+        ("[Infinity]", "Infinity is no number"),
+        ("[-Infinity]", "-Infinity is no number"),
+        ("[1e999]", "1e999 is beyond"),
+        ("[" + "9" * 5000 + "]", "4300 digits"),
+        ('{"a": 1, "b": 2, "a": 3}', "'a' is given twice"),
+        ('[{"x": {"deep": 1, "deep": 1}}]', "'deep' is given twice"),
+        ("[" * 100_000, "nested deeper"),
+        ('{"a":' * 100_000, "nested deeper"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_what_the_standard_does_not_know_is_refused(content: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "m.json").write_text(content)
+    with pytest.raises(RunError, match=r"m\.json cannot be read") as caught:
+        read_json(tmp_path / "m.json")
+    assert says in str(caught.value)
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "m.json").open("wb") as file:
+        file.truncate(MAX_JSON_BYTES + 1)
+    with pytest.raises(RunError, match="larger than 64,000,000 bytes"):
+        read_json(tmp_path / "m.json")
+
+
+# --- seals -----------------------------------------------------------------------------------------------------------
+
+
+def test_every_flipped_byte_of_a_sealed_file_is_noticed_or_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_sealed_json(path, {"tag": "µSv/h", "x": [1, 0.1], "zeros": "0" * 64})
+    verify_seal(path)
+    whole, data = path.read_bytes(), read_json(path)
+    passed = 0
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        try:
+            verify_seal(path)
+        except RunError:
+            continue
+        # the word "seal" itself: such a file counts as one without
+        passed += 1
+        changed = read_json(path)
+        assert list(changed.values()) == list(data.values())
+    assert passed == len("seal")
+
+
+@pytest.mark.parametrize("seal", [5, "", "0" * 64, "f" * 63, ["f" * 64]])
+def test_a_seal_that_is_none_is_refused(seal: object, tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", {"a": 1, "seal": seal})
+    with pytest.raises(RunError, match=r"a\.json (is damaged|was changed)"):
+        verify_seal(tmp_path / "a.json")
+
+
+# --- manifests -------------------------------------------------------------------------------------------------------
+
+
+def test_every_flipped_byte_of_every_listed_file_is_noticed(tmp_path: Path) -> None:
+    run = run_directory(tmp_path / "run")
+    for path in (run / "config.yaml", run / "routes" / "one.json", run / MANIFEST):
+        whole = path.read_bytes()
+        for place in range(len(whole)):
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+            with pytest.raises(RunError, match=path.name if path.name != MANIFEST else "manifest"):
+                verify_manifest(run)
+        path.write_bytes(whole)
+    verify_manifest(run)
+
+
+def test_a_file_added_among_results_is_noticed_and_elsewhere_harmless(tmp_path: Path) -> None:
+    run = run_directory(tmp_path / "run")
+    for name in ("forecast.csv", "note.json", "checkpoints/last.safetensors", "routes/.DS_Store", "plots/a.json"):
+        write_json(run / name, {})
+    verify_manifest(run)
+    write_json(run / "routes" / "two.json", {"x": [3]})
+    with pytest.raises(RunError, match=r"two\.json is not listed.*added"):
+        verify_manifest(run)
+
+
+def test_a_file_that_will_be_read_must_be_listed(tmp_path: Path) -> None:
+    run = run_directory(tmp_path / "run")
+    verify_manifest(run, ["config.yaml"])
+    write_json(run / "forecaster.json", {})
+    with pytest.raises(RunError, match=r"forecaster\.json is not listed"):
+        verify_manifest(run, ["config.yaml", "forecaster.json"])
+
+
+def test_a_manifest_with_an_unknown_entry_is_damaged(tmp_path: Path) -> None:
+    run = run_directory(tmp_path / "run")
+    write_sealed_json(run / MANIFEST, {"sha256": {}, "sha512": {}})
+    with pytest.raises(RunError, match="has an entry 'sha512'"):
+        verify_manifest(run)
+
+
+def test_a_manifest_is_dropped_before_results_are_replaced(tmp_path: Path) -> None:
+    run = run_directory(tmp_path / "run")
+    write_text(run / "config.yaml", "a: 2\n")
+    drop_manifest(run)
+    verify_manifest(run)
+    drop_manifest(run)
+    assert not (run / MANIFEST).exists()

@@ -17,6 +17,7 @@ from attentionmixer.data.log import StationLog
 from attentionmixer.data.windows import WindowLoader
 from attentionmixer.errors import LogError, RunError
 from attentionmixer.forecaster import Forecaster
+from attentionmixer.tensorfile import write_tensors
 from attentionmixer.training.metrics import ForecastErrors
 
 PREDICT = """
@@ -37,10 +38,12 @@ def saved(tiny: tuple[Forecaster, StationLog], tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
-def test_a_new_process_predicts_the_same_bits(tiny: tuple[Forecaster, StationLog], saved: Path, tmp_path: Path) -> None:
+def test_a_new_process_predicts_the_same_bits(
+    tiny: tuple[Forecaster, StationLog], saved: Path, tmp_path: Path, headers: dict[str, str]
+) -> None:
     from attentionmixer.data.readers import read_log
 
-    tiny[1].to_frame().to_csv(tmp_path / "log.csv", index_label="time")
+    tiny[1].to_frame().rename(columns=headers).to_csv(tmp_path / "log.csv", index_label="time")
     log = read_log(tmp_path / "log.csv", tz="UTC")
     forecast = tiny[0].predict(log)
     answer = subprocess.run(
@@ -179,3 +182,34 @@ def test_an_unfitted_forecaster_says_so() -> None:
         Forecaster().predict(
             StationLog.from_frame(pd.DataFrame({"a": [1.0, 2.0]}, index=pd.date_range("2024", periods=2, tz="UTC")))
         )
+
+
+def test_weights_of_another_type_are_refused(tiny: tuple[Forecaster, StationLog], saved: Path) -> None:
+    weights = {name: value.double() for name, value in tiny[0].model.state_dict().items()}
+    write_tensors(saved / "model.safetensors", weights)
+    with pytest.raises(RunError, match=r"does not fit.*is float64 .* there, float32 .* in the model"):
+        Forecaster.load(saved)
+
+
+def test_weights_of_another_training_are_refused(tiny: tuple[Forecaster, StationLog], saved: Path) -> None:
+    weights = {name: value + 1 for name, value in tiny[0].model.state_dict().items()}
+    write_tensors(saved / "model.safetensors", weights)
+    with pytest.raises(RunError, match=r"model\.safetensors was changed after it was written"):
+        Forecaster.load(saved)
+
+
+def test_a_description_that_was_edited_is_refused(saved: Path) -> None:
+    text = (saved / "forecaster.json").read_text(encoding="utf-8")
+    assert text.count('"unit": "nSv/h"') > 0
+    (saved / "forecaster.json").write_text(text.replace('"unit": "nSv/h"', '"unit": "µSv/h"'), encoding="utf-8")
+    with pytest.raises(RunError, match=r"forecaster\.json was changed after it was written"):
+        Forecaster.load(saved)
+
+
+def test_a_forecaster_saved_before_there_were_hashes_is_loaded(
+    tiny: tuple[Forecaster, StationLog], saved: Path
+) -> None:
+    data = json.loads((saved / "forecaster.json").read_text(encoding="utf-8"))
+    del data["weights_sha256"], data["seal"]
+    (saved / "forecaster.json").write_text(json.dumps(data), encoding="utf-8")
+    np.testing.assert_array_equal(Forecaster.load(saved).predict(tiny[1]).point, tiny[0].predict(tiny[1]).point)

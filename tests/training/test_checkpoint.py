@@ -14,6 +14,7 @@ import torch
 from safetensors.torch import save_file
 
 from attentionmixer.errors import RunError
+from attentionmixer.tensorfile import write_tensors
 from attentionmixer.training.checkpoint import SafeCheckpointIO, average_weights, read_tree, write_tree
 
 
@@ -135,21 +136,93 @@ def test_a_pickle_is_never_run(tmp_path: Path) -> None:
     assert mark.exists()
 
 
+def write_skeleton(path: Path, skeleton: str, **tensors: torch.Tensor) -> None:
+    """A sealed checkpoint with any skeleton."""
+    write_tensors(path, tensors or {"t0": torch.zeros(1)}, {"skeleton": skeleton}, seal=True)
+
+
+def test_a_skeleton_written_by_hand_is_read(tmp_path: Path) -> None:
+    write_skeleton(
+        tmp_path / "x", '{"__pairs__": [["a", {"__tuple__": [{"__tensor__": "t0"}, {"__float__": "-inf"}]}]]}'
+    )
+    assert same(read_tree(tmp_path / "x"), {"a": (torch.zeros(1), -math.inf)})
+
+
+HAND = '{"__tensor__": "t0"}'
+
+
 @pytest.mark.parametrize(
-    "skeleton",
+    ("skeleton", "says"),
     [
-        "{",
-        '{"__pairs__": 3}',
-        '{"__pairs__": [[1, 2, 3]]}',
-        '{"__pairs__": [[[], 1]]}',
-        '{"__tuple__": null}',
-        '{"__tensor__": []}',
-        "[" * 100_000,
+        ("{", "Expecting"),
+        ("{}", "0 kinds"),
+        ('{"__pairs__": 3}', "int"),
+        ('{"__pairs__": [[1, 2, 3]]}', "unpack"),
+        ('{"__pairs__": [[[], 1]]}', "unhashable"),
+        ('{"__tuple__": null}', "NoneType"),
+        ('{"__tensor__": []}', "unhashable"),
+        ('{"__tensor__": "t9"}', "'t9', which it does not hold"),
+        ('{"__tensor__": "sha256"}', "'sha256', which it does not hold"),
+        (f"[{HAND}, {HAND}]", "'t0', which it does not hold"),
+        ("[1]", "'t0', which is no part of it"),
+        ('{"__code__": "import os"}', "__pairs__"),
+        ('{"__tensor__": "t0", "__tuple__": []}', "2 kinds"),
+        ('{"__tensor__": "t0", "__tensor__": "t0"}', "given twice"),
+        ('{"__pairs__": [["a", 1], ["a", 2]]}', "one key twice"),
+        ('{"__pairs__": [[1, 1], [true, 2]]}', "one key twice"),
+        ('{"__float__": "1"}', "'1'"),
+        ('{"__float__": []}', "unhashable"),
+        ("[NaN]", "NaN is no number"),
+        ("[-Infinity]", "-Infinity is no number"),
+        ("[1e999]", "beyond"),
+        ("[" * 62 + "]" * 62, "nested deeper than 60"),
+        ("[" * 900 + "]" * 900, "nested deeper"),
+        ("[" * 100_000, "nested deeper"),
+        ('{"__tuple__": [' * 62 + "]}" * 62, "nested deeper than 60"),
+        ("[" + "0," * 1_000_000 + "0]", "more than 500,000 entries"),
+        ('{"__pairs__": [["hyper_parameters", {"__pairs__": [["_target_", "os.system"]]}]]}', "'_target_'"),
     ],
     ids=lambda text: text[:30],
 )
-def test_a_file_of_another_structure_is_refused(tmp_path: Path, skeleton: str) -> None:
+def test_a_file_of_another_structure_is_refused(tmp_path: Path, skeleton: str, says: str) -> None:
     path = tmp_path / "last.ckpt"
-    save_file({"t0": torch.zeros(1)}, str(path), metadata={"skeleton": skeleton})
-    with pytest.raises(RunError, match=r"last\.ckpt cannot be read.*--resume"):
+    write_skeleton(path, skeleton)
+    with pytest.raises(RunError, match=r"last\.ckpt cannot be read.*--resume") as caught:
         read_tree(path)
+    assert says in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize("key", ["class_path", "_target_", "_instantiator", "hyper_parameters", "hparams_instantiator"])
+def test_the_name_of_a_class_to_make_is_neither_written_nor_read(tmp_path: Path, key: str) -> None:
+    with pytest.raises(RunError, match=f"cannot hold '{key}'"):
+        write_tree({"deep": [{key: "os.system"}]}, tmp_path / "x")
+    write_skeleton(tmp_path / "x", f'{{"__pairs__": [["{key}", "os.system"]]}}')
+    with pytest.raises(RunError, match=f"cannot hold '{key}'"):
+        read_tree(tmp_path / "x")
+
+
+def test_what_could_not_be_read_back_is_not_written(tmp_path: Path) -> None:
+    tree: Any = 1
+    for _ in range(60):
+        tree = [tree]
+    write_tree(tree, tmp_path / "x")
+    assert same(read_tree(tmp_path / "x"), tree)
+    with pytest.raises(RunError, match="deeper than 60"):
+        write_tree([tree], tmp_path / "x")
+
+
+def test_every_flipped_byte_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "last.ckpt"
+    write_tree({"epoch": 3, "w": torch.randn(9, generator=torch.manual_seed(0)), "best": math.inf}, path)
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(RunError, match=r"last\.ckpt cannot be read"):
+            read_tree(path)
+
+
+def test_a_checkpoint_is_a_dictionary(tmp_path: Path) -> None:
+    write_tree([1], tmp_path / "x")
+    with pytest.raises(RunError, match="holds no dictionary"):
+        SafeCheckpointIO().load_checkpoint(tmp_path / "x")
