@@ -11,6 +11,7 @@ import pandas as pd
 
 from .data.known import CalendarCycle
 from .data.log import StationLog, Tag
+from .data.quality import IGNORED, Flag, parse_flags
 from .errors import LogError
 
 logger = logging.getLogger(__name__)
@@ -24,6 +25,7 @@ class Schema:
     ----------
     tags: the N tags in the model's order. step: time between two rows. lookback, horizon: L and H.
     levels: quantile levels. calendar: cycles the model knows ahead.
+    ignored: cells with one of these flags are missing to the model.
     """
 
     tags: tuple[Tag, ...]
@@ -32,6 +34,7 @@ class Schema:
     horizon: int
     levels: tuple[float, ...]
     calendar: tuple[CalendarCycle, ...] = ()
+    ignored: Flag = IGNORED
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -47,6 +50,7 @@ class Schema:
             "horizon": self.horizon,
             "levels": list(self.levels),
             "calendar": list(self.calendar),
+            "ignored_flags": [name.lower() for name, flag in Flag.__members__.items() if flag & self.ignored],
         }
 
     @classmethod
@@ -59,6 +63,7 @@ class Schema:
             horizon=int(data["horizon"]),
             levels=tuple(float(level) for level in data["levels"]),
             calendar=tuple(data["calendar"]),
+            ignored=parse_flags(data["ignored_flags"]),
         )
 
     def __repr__(self) -> str:
@@ -66,7 +71,7 @@ class Schema:
 
 
 def align(log: StationLog, schema: Schema) -> StationLog:
-    """The log with the schema's tags in the schema's order and roles.
+    """The log with the schema's tags in the schema's order and roles, and without the cells the schema ignores.
 
     Tags are matched by name, never by position. Further tags are ignored with a warning.
 
@@ -91,4 +96,4 @@ def align(log: StationLog, schema: Schema) -> StationLog:
     if extra:
         logger.warning("%d tag(s) the model does not know are ignored: %s", len(extra), ", ".join(extra[:10]))
     log = log.select(schema.names)
-    return log.with_roles({tag.name: tag.role for tag in schema.tags})
+    return log.with_roles({tag.name: tag.role for tag in schema.tags}).without_flagged(schema.ignored)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 
 from attentionmixer.data.log import StationLog, Tag
+from attentionmixer.data.quality import Flag
 from attentionmixer.errors import LogError
 from attentionmixer.schema import Schema, align
 
@@ -57,3 +59,16 @@ def test_another_unit_or_step_is_refused() -> None:
 
 def test_a_unit_that_is_not_stated_is_accepted() -> None:
     assert align(log_of(Tag("a"), Tag("b"), Tag("c", "bar")), SCHEMA).names == ("a", "b", "c")
+
+
+def test_cells_the_schema_ignores_are_missing_to_the_model() -> None:
+    log = log_of(*TAGS)
+    flags = np.zeros(log.shape, dtype=np.uint16)
+    flags[1, 0], flags[2, 0] = Flag.SPIKE, Flag.SWAP
+    log = log.with_flags(flags)
+    aligned = align(log, SCHEMA)
+    assert np.isnan(aligned.values[1, 0]) and np.isfinite(aligned.values[2, 0])
+    other = replace(SCHEMA, ignored=Flag.SWAP)
+    assert Schema.from_dict(json.loads(json.dumps(other.to_dict()))) == other
+    aligned = align(log, other)
+    assert np.isfinite(aligned.values[1, 0]) and np.isnan(aligned.values[2, 0])

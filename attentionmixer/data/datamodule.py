@@ -13,6 +13,7 @@ from torch import Tensor
 from ..errors import ConfigError, LogError
 from .known import CalendarCycle, known_channels, known_names
 from .log import StationLog
+from .quality import IGNORED, Flag, parse_flags
 from .scaling import ScalingConfig, TagScaler
 from .split import SplitConfig, check_windows, split_rows
 from .windows import WindowBatch, WindowLoader, Windows
@@ -41,6 +42,8 @@ class WindowConfig:
         how tags are brought to one scale
     calendar
         cycles given to the model as known ahead: ``hour``, ``weekday``, ``year``
+    ignored_flags
+        cells with one of these quality flags are treated as missing; the usual ones if not given
     """
 
     lookback: int = 96
@@ -50,10 +53,19 @@ class WindowConfig:
     split: SplitConfig = field(default_factory=SplitConfig)
     scaling: ScalingConfig = field(default_factory=ScalingConfig)
     calendar: tuple[CalendarCycle, ...] = ()
+    ignored_flags: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        _ = self.ignored  # a name that is unknown is refused at once
+
+    @property
+    def ignored(self) -> Flag:
+        """``ignored_flags`` as a mask. Raises `ConfigError` where a name is unknown."""
+        return IGNORED if self.ignored_flags is None else parse_flags(self.ignored_flags)
 
 
 class RadiationDataModule(L.LightningDataModule):
-    """Chronological train, validation and test windows of one log.
+    """Chronological train, validation and test windows of one log. Flagged cells are missing in all of them.
 
     The scaler is fitted on observed training values only; look-back of validation and test windows may reach into the
     part before, their targets never do.
@@ -66,8 +78,8 @@ class RadiationDataModule(L.LightningDataModule):
 
     def __init__(self, log: StationLog, config: WindowConfig | None = None, seed: int = 0) -> None:
         super().__init__()
-        self.log, self.seed = log, seed
         self.windows_config = config = config or WindowConfig()
+        self.log, self.seed = log.without_flagged(config.ignored), seed
         if config.lookback < 1 or config.horizon < 1:
             raise LogError(f"look-back and horizon must be at least 1, not {config.lookback} and {config.horizon}")
         if min(config.batch_size, config.evaluation_batch_size) < 1:
@@ -78,7 +90,7 @@ class RadiationDataModule(L.LightningDataModule):
             raise LogError("no tag of the log has the role 'target', so there is nothing to forecast")
         self.split = split_rows(log, config.split)
         check_windows(log, self.split, config.lookback, config.horizon)
-        self.scaler = TagScaler.fit(log, self.split.train_end, config.scaling)
+        self.scaler = TagScaler.fit(self.log, self.split.train_end, config.scaling)
         self._check_observed()
         self.known_names = known_names(log, config.calendar)
 

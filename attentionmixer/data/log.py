@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from ..errors import LogError
-from .quality import QualityRecord
+from .quality import IGNORED, Flag, Flags, QualityRecord, no_flags
 
 Role = Literal["target", "input", "known"]
 Resample = Literal["mean", "last", "interpolate", "sum"]
@@ -58,6 +58,21 @@ class Tag:
         return cls(**fields)
 
 
+@dataclass(frozen=True)
+class Sampling:
+    """What a time stamp means.
+
+    Attributes
+    ----------
+    stamp: whether a time is the ``begin``, the ``middle`` or the ``end`` of the interval its value was averaged over,
+        or the ``instant`` it was read; ``None`` where the source does not say.
+    interval: averaging interval in seconds, or ``None``.
+    """
+
+    stamp: Literal["begin", "middle", "end", "instant"] | None = None
+    interval: float | None = None
+
+
 class StationLog:
     """Values of N tags on T regular UTC steps; missing values are NaN. Immutable.
 
@@ -67,18 +82,22 @@ class StationLog:
     time: [T] regular, increasing, in UTC.
     tags: N tags with unique names.
     quality: the account of how the log came to be.
+    flags: [T, N] uint16, bits of `Flag` per cell; none if not given.
+    sampling: what a time stamp means.
 
     Raises
     ------
     LogError: shapes disagree, the index is not regular UTC, names repeat, or a value is infinite.
     """
 
-    __slots__ = ("_array", "quality", "tags", "time")
+    __slots__ = ("_array", "_flags", "quality", "sampling", "tags", "time")
 
     _array: NDArray[np.float32]
+    _flags: Flags
     time: pd.DatetimeIndex
     tags: tuple[Tag, ...]
     quality: QualityRecord
+    sampling: Sampling
 
     def __init__(
         self,
@@ -86,13 +105,21 @@ class StationLog:
         time: pd.DatetimeIndex,
         tags: Sequence[Tag],
         quality: QualityRecord | None = None,
+        *,
+        flags: Flags | None = None,
+        sampling: Sampling | None = None,
     ) -> None:
         array = np.require(values, dtype=np.float32, requirements=["C", "W"])
         tags = tuple(tags)
         _check(array, time, tags)
         if quality is None:
             quality = QualityRecord(rows_in=len(array), rows_kept=len(array))
-        for name, value in (("_array", array), ("time", time), ("tags", tags), ("quality", quality)):
+        if flags is None:
+            flags = no_flags(array.shape)
+        elif flags.shape != array.shape or flags.dtype != np.uint16:
+            raise LogError(f"flags are {flags.dtype} {flags.shape}, but the values are {array.shape} and need uint16")
+        held = {"_array": array, "_flags": flags, "time": time, "tags": tags, "quality": quality}
+        for name, value in {**held, "sampling": sampling or Sampling()}.items():
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -107,9 +134,23 @@ class StationLog:
         view.flags.writeable = False
         return view
 
+    @property
+    def flags(self) -> Flags:
+        """[T, N] read-only view of the cells' flags, bits of `Flag`."""
+        view = self._flags.view()
+        view.flags.writeable = False
+        return view
+
     def tensor(self) -> torch.Tensor:
         """[T, N] float32 tensor that shares the log's memory. It is for reading only."""
         return torch.from_numpy(self._array)
+
+    def without_flagged(self, ignored: Flag = IGNORED) -> StationLog:
+        """The same log with NaN where a cell has one of these flags; itself where none has."""
+        hit = (self._flags & np.uint16(ignored)) != 0 if self._flags.strides != (0, 0) else None
+        if hit is None or not (hit & ~np.isnan(self._array)).any():
+            return self
+        return self._with(values=np.where(hit, np.float32(np.nan), self._array))
 
     @property
     def step(self) -> pd.Timedelta:
@@ -169,7 +210,8 @@ class StationLog:
         columns = [position[name] for name in names]
         if columns == list(range(len(self.tags))):
             return self
-        return StationLog(self._array[:, columns], self.time, [self.tags[i] for i in columns], self.quality)
+        flags = no_flags((len(self), len(columns))) if self._flags.strides == (0, 0) else self._flags[:, columns]
+        return self._with(values=self._array[:, columns], tags=[self.tags[i] for i in columns], flags=flags)
 
     def between(self, start: str | pd.Timestamp | None = None, end: str | pd.Timestamp | None = None) -> StationLog:
         """Rows with ``start <= time < end``; a date without a zone is UTC. Shares memory."""
@@ -184,13 +226,24 @@ class StationLog:
                 f"the part asked for holds {max(0, last - first)} row(s) of a log that spans "
                 f"{self.time[0]} to {self.time[-1]}; at least 2 are needed"
             )
-        return StationLog(self._array[first:last], self.time[first:last], self.tags, self.quality)
+        part = slice(first, last)
+        return self._with(values=self._array[part], time=self.time[part], flags=self._flags[part])
 
     def with_roles(self, roles: Mapping[str, Role]) -> StationLog:
         """The same log with other roles for the named tags."""
         self.select(list(roles))
         tags = [replace(tag, role=roles.get(tag.name, tag.role)) for tag in self.tags]
-        return StationLog(self._array, self.time, tags, self.quality)
+        return self._with(tags=tags)
+
+    def with_flags(self, flags: Flags, *decisions: str) -> StationLog:
+        """The same log with these flags beside those it has, and with further decisions in its record."""
+        both = flags if self._flags.strides == (0, 0) else self._flags | flags
+        record = self.quality.with_flags(both, self.time).with_decision(*decisions)
+        return self._with(flags=both, quality=record)
+
+    def _with(self, **changes: Any) -> StationLog:
+        now = {"values": self._array, "time": self.time, "tags": self.tags, "quality": self.quality}
+        return StationLog(**{**now, "flags": self._flags, "sampling": self.sampling, **changes})
 
     # --- showing itself ----------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import torch
 
 from attentionmixer.data.datamodule import RadiationDataModule, WindowConfig
 from attentionmixer.data.log import StationLog, Tag
+from attentionmixer.data.quality import Flag
 from attentionmixer.data.split import SplitConfig
 from attentionmixer.errors import ConfigError, LogError
 
@@ -139,3 +141,21 @@ def test_a_stride_takes_every_so_many_windows() -> None:
     data = RadiationDataModule(make(), CONFIG)
     starts = [int(s) for batch in data.loader("test", stride=3) for s in batch.start]
     assert starts == list(range(162, 190, 3))
+
+
+def test_flagged_cells_train_neither_scaler_nor_model_and_are_not_scored() -> None:
+    log = make()
+    flags = np.zeros(log.shape, dtype=np.uint16)
+    flags[20, 0], flags[21, 0] = Flag.STUCK, Flag.UNIT
+    values = log.values.copy()
+    values[20, 0] = 1e6
+    marked = StationLog(values, log.time, log.tags, flags=flags)
+    data = RadiationDataModule(marked, CONFIG)
+    assert float(data.scaler.mean[0]) < 1e5
+    batch = data.windows("train").gather(torch.tensor([15]))
+    assert not batch.x_mask[0, 5, 0] and batch.x[0, 5, 0] == 0 and batch.x_mask[0, 6, 0]
+    assert not data.windows("train").gather(torch.tensor([12])).y_mask[0, 0, 0]
+    with pytest.raises(ConfigError, match="no quality flag sticky"):
+        replace(CONFIG, ignored_flags=("sticky",))
+    kept = RadiationDataModule(marked, replace(CONFIG, ignored_flags=()))
+    assert float(kept.scaler.mean[0]) > 1e3

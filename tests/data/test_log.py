@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from attentionmixer.data.quality import Flag
 from attentionmixer.data import QualityRecord, StationLog, Tag
 from attentionmixer.errors import LogError
 
@@ -138,3 +139,51 @@ def test_a_tag_survives_json() -> None:
 def test_the_repr_says_how_much_is_missing() -> None:
     values = np.array([[1.0, np.nan], [2.0, 3.0]])
     assert "25.0% missing" in repr(StationLog(values, hours(2), [Tag("A"), Tag("B")]))
+
+
+def flags_of(log: StationLog, **cells: tuple[int, int]) -> np.ndarray:
+    flags = np.zeros(log.shape, dtype=np.uint16)
+    for name, cell in cells.items():
+        flags[cell] |= np.uint16(Flag[name])
+    return flags
+
+
+def test_a_log_without_flags_holds_no_mask_of_its_own() -> None:
+    log = make()
+    assert log.flags.shape == log.shape and not log.flags.any() and log.flags.strides == (0, 0)
+    assert log.without_flagged() is log
+    with pytest.raises(ValueError, match="read-only"):
+        log.flags[0, 0] = 1
+
+
+def test_flags_follow_their_cells_through_every_change() -> None:
+    log = make().with_flags(flags_of(make(), STUCK=(2, 1)), "a sentence")
+    assert log.select([log.names[1]]).flags[:, 0].tolist() == [0, 0, Flag.STUCK, *[0] * (len(log) - 3)]
+    assert log.rows(2, len(log)).flags[0, 1] == Flag.STUCK
+    assert log.with_roles({log.names[0]: "input"}).flags[2, 1] == Flag.STUCK
+    assert log.quality.flags == {"stuck": 1} and log.quality.calendar == {"stuck": {"2024-05-01": 1}}
+    assert log.quality.decisions[-1] == "a sentence"
+
+
+def test_flags_add_up_and_values_stay() -> None:
+    log = make()
+    both = log.with_flags(flags_of(log, STUCK=(1, 0))).with_flags(flags_of(log, SPIKE=(1, 0), UNIT=(2, 0)))
+    assert both.flags[1, 0] == Flag.STUCK | Flag.SPIKE
+    np.testing.assert_array_equal(both.values, log.values)
+
+
+def test_ignored_cells_are_missing_and_notes_are_not() -> None:
+    log = make()
+    marked = log.with_flags(flags_of(log, STUCK=(1, 0), UNIT=(2, 0)))
+    used = marked.without_flagged()
+    assert np.isnan(used.values[1, 0]) and used.values[2, 0] == log.values[2, 0]
+    assert np.isfinite(marked.values[1, 0])
+    assert np.isnan(marked.without_flagged(Flag.UNIT).values[2, 0])
+    assert marked.without_flagged(Flag.SPIKE) is marked
+
+
+def test_flags_of_another_shape_or_kind_are_refused() -> None:
+    log = make()
+    for flags in (np.zeros((1, 1), dtype=np.uint16), np.zeros(log.shape, dtype=np.int64)):
+        with pytest.raises(LogError, match="flags are"):
+            StationLog(log.values, log.time, log.tags, flags=flags)
