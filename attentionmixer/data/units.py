@@ -7,6 +7,7 @@ equivalent, so they are never converted by themselves.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +16,8 @@ from typing import Any
 from ..errors import LogError
 
 DOSE_RATE_UNIT = "nSv/h"
+#: Counter tubes: ambient dose rate in nSv/h per count a minute (Cs-137), as their makers and users publish it.
+TUBES = {"LND-7317": 1000.0 / 334.0, "LND-7318": 1000.0 / 334.0, "LND-712": 1000.0 / 108.0, "SBM-20": 1000.0 / 175.43}
 
 # what instruments and historians write and pint does not know, or takes for something else (pH is no picohenry)
 _TRADE: dict[str, tuple[str, str]] = {
@@ -36,6 +39,7 @@ _TRADE: dict[str, tuple[str, str]] = {
     "-": ("-", "generic"),
     "1": ("-", "generic"),
 }
+_AMOUNT = re.compile(r"([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*(.+)")
 _MICRO = re.compile("[\u00b5\u03bc]")
 _ROENTGEN = re.compile(r"(?:m|n|\u00b5|u)?R/(?:h|hr|s|min)")
 _PLAIN = re.compile(r"[A-Za-z0-9\u00b5\u00b0\u00b2\u00b3%*^/().\- \u00b7]+")
@@ -106,6 +110,33 @@ def parse_unit(text: str) -> Unit:
         if any(parsed.dimensionality == _registry().Unit(example).dimensionality for example in examples):
             return Unit(plain, quantity)
     return Unit(plain, "generic")
+
+
+def convert_unit(unit: Unit, rule: str, column: str) -> Unit:
+    """What a stated conversion makes of a unit that is not converted by itself (exposure, air kerma, count rates).
+
+    Parameters
+    ----------
+    unit: of the values, e.g. µR/h or cpm.
+    rule: what one of it stands for: ``"8.7 nSv/h"``, or the name of a tube in `TUBES` for a count rate.
+    column: named in errors.
+
+    Raises
+    ------
+    LogError: the rule is neither, or the tube is for another unit.
+    """
+    if rule in TUBES:
+        per_cpm = TUBES[rule]
+        if unit.text not in ("cpm", "cps"):
+            raise LogError(f"column {column!r} is in {unit.text}; the tube {rule} turns cpm or cps into a dose rate")
+        return Unit(DOSE_RATE_UNIT, "dose_rate", per_cpm * (60.0 if unit.text == "cps" else 1.0))
+    found = _AMOUNT.fullmatch(rule.strip())
+    if found is None or not math.isfinite(float(found[1])) or float(found[1]) <= 0:
+        raise LogError(
+            f"convert: {rule!r} is not an amount and a unit, such as '8.7 nSv/h', nor a tube ({', '.join(TUBES)})"
+        )
+    into = parse_unit(found[2])
+    return Unit(into.text, into.quantity, float(found[1]) * into.factor * unit.factor)
 
 
 def _with_pint(text: str) -> Any:

@@ -21,6 +21,7 @@ class Account:
         self.rows_merged = 0
         self.masked: dict[str, int] = {}
         self.decisions: list[str] = []
+        self.warnings: list[str] = []
         self.gaps: list[Gap] = []
         self.quarantined: list[Quarantined] = []
 
@@ -28,6 +29,11 @@ class Account:
         """Note a decision, once."""
         if sentence not in self.decisions:
             self.decisions.append(sentence)
+
+    def warn(self, sentence: str) -> None:
+        """Note what may be wrong, once."""
+        if sentence not in self.warnings:
+            self.warnings.append(sentence)
 
     def quarantine(self, rows: Sequence[Quarantined], count: int, reason: str) -> None:
         """``count`` rows are left out for this reason; ``rows`` are those (or the first of those) to list."""
@@ -56,6 +62,12 @@ class Account:
             f"{ways.get(policy, f'the {policy} was kept')}"
         )
 
+    def merge_into_steps(self, count: int) -> None:
+        """``count`` readings went into a step together with others of their tag."""
+        self.rows_merged += count
+        if count:
+            self.decide(f"{count:,} row(s) share a step of the grid with an earlier one of their tag")
+
     def mask(self, reason: str, count: int) -> None:
         """``count`` cells became missing for this reason."""
         if count:
@@ -81,4 +93,5 @@ class Account:
             gaps=tuple(gaps),
             quarantined=tuple(self.quarantined),
             sources=tuple(self.sources),
+            warnings=tuple(self.warnings),
         )

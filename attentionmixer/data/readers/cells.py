@@ -1,4 +1,4 @@
-"""Cells that are not plain numbers: bad-state words of historians, values below range, and text that means nothing."""
+"""Cells of text: numbers, bad-state words of historians, values below range, and text that means nothing."""
 
 from __future__ import annotations
 
@@ -10,27 +10,54 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-NULLS = ("", "NaN", "nan", "NAN", "NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "Null", "None", "none")
+from ..quality import Flag
+
+NULLS = ("", "NaN", "nan", "NAN", "NA", "N/A", "n/a", "<NA>", "null", "NULL", "Null", "None", "none")
 
 #: What historians write in place of a value that is not good (lower case, without a leading code in brackets).
 BAD_STATES = frozenset(
     (
+        # errors of spreadsheets
+        "#n/a",
+        "#div/0!",
+        "#value!",
+        "#ref!",
+        "#name?",
+        "#num!",
+        "#null!",
+        "#getting_data",
+        "#spill!",
+        "#calc!",
+        # states of historians
+        "access denied",
+        "accessdenied",
+        "arc off-line",
         "bad",
-        "bad input",
         "bad data",
+        "bad input",
+        "bad output",
         "bad quality",
+        "bad total",
         "calc failed",
+        "calc off",
+        "calc overflow",
         "comm fail",
         "configure",
+        "dcs failed",
+        "equip fail",
         "error",
+        "failed",
         "fault",
+        "filtered",
         "i/o timeout",
         "inp out of range",
         "intf shut",
         "invalid",
+        "invalid data",
         "maintenance",
         "no data",
         "no good data for calculation",
+        "no lab data",
         "no result",
         "no sample",
         "not available",
@@ -40,11 +67,14 @@ BAD_STATES = frozenset(
         "out of service",
         "over range",
         "pt created",
+        "sample bad",
         "scan off",
         "scan timeout",
+        "set to bad",
         "shutdown",
         "stale",
         "under range",
+        "unit down",
     )
 )
 _CODE = re.compile(r"^\[-?\d+\]\s*")
@@ -53,19 +83,42 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:init
 
 
 @dataclass(frozen=True)
+class Reason:
+    """Why a cell is missing: the sentence that is counted, and the flag of such cells."""
+
+    text: str
+    flag: Flag = Flag.STATE
+
+
+@dataclass(frozen=True)
 class Cells:
-    """A text column as numbers: ``masked`` counts cells made missing per reason, ``bad`` marks rows with other text."""
+    """A text column as numbers.
+
+    ``values`` [R]; ``reason`` [R] is the index in ``reasons`` of why a cell is missing, or -1; ``bad`` [R] marks cells
+    with other text. ``words`` are the distinct texts and ``codes`` [R] says which of them a cell holds.
+    """
 
     values: NDArray[np.float64]
     reason: NDArray[np.int64]
-    reasons: tuple[str, ...]
+    reasons: tuple[Reason, ...]
     bad: NDArray[np.bool_]
+    words: list[str]
+    codes: NDArray[np.int64]
+
+    def text(self, row: int) -> str:
+        """A cell as written."""
+        code = int(self.codes[row])
+        return self.words[code] if code < len(self.words) else ""
 
 
-def read_cells(column: pa.ChunkedArray, decimal: str = ".") -> Cells:
+def read_cells(column: pa.ChunkedArray, decimal: str = ".", thousands: str | None = None) -> Cells:
     """Numbers from text, each distinct text looked at once.
 
-    ``reason[i]`` is the index in ``reasons`` of why cell i is missing, or -1.
+    Parameters
+    ----------
+    column: text.
+    decimal: the decimal mark, ``"."`` or ``","``.
+    thousands: the mark between groups of three digits, if one is declared.
     """
     encoded = column.combine_chunks().dictionary_encode()
     words = encoded.dictionary.to_pylist()
@@ -73,28 +126,56 @@ def read_cells(column: pa.ChunkedArray, decimal: str = ".") -> Cells:
     values = np.full(len(words) + 1, np.nan)
     reason = np.full(len(words) + 1, -1, dtype=np.int64)
     bad = np.zeros(len(words) + 1, dtype=bool)
-    reasons: list[str] = []
+    reasons: dict[Reason, int] = {}
     for i, word in enumerate(words):
         text = word.strip()
-        number = text.replace(",", ".") if decimal == "," and "." not in text else text
         if text in NULLS:
             continue
-        if _NUMBER.fullmatch(number) and (decimal == "." or "," not in number):
-            values[i] = float(number)
+        number = _number(text, decimal, thousands)
+        if number is not None:
+            values[i] = number
             continue
-        why = _why_missing(text, decimal)
+        why = _why_missing(text, decimal, thousands)
         if why is None:
             bad[i] = True
             continue
-        if why not in reasons:
-            reasons.append(why)
-        reason[i] = reasons.index(why)
-    return Cells(values[codes], reason[codes], tuple(reasons), bad[codes])
+        reason[i] = reasons.setdefault(why, len(reasons))
+    return Cells(values[codes], reason[codes], tuple(reasons), bad[codes], words, codes)
 
 
-def _why_missing(text: str, decimal: str) -> str | None:
+def read_numbers(column: pa.ChunkedArray, decimal: str = ".", thousands: str | None = None) -> pa.ChunkedArray:
+    """A text column without odd cells as float64, fast. Raises ``pa.ArrowInvalid`` where it has one."""
+    trimmed = pc.utf8_trim_whitespace(column)
+    blank = pc.is_in(trimmed, value_set=pa.array(NULLS))
+    filled = pc.if_else(blank, pa.scalar(None, pa.string()), trimmed)
+    if thousands is not None:
+        grouped = pc.match_substring_regex(filled, _grouped(decimal, thousands))
+        filled = pc.if_else(grouped, pc.replace_substring(filled, thousands, ""), filled)
+    if decimal != ".":
+        if pc.any(pc.match_substring(filled, ".")).as_py():
+            raise pa.ArrowInvalid("a decimal point among decimal commas")
+        filled = pc.replace_substring(filled, decimal, ".")
+    return filled.cast(pa.float64())
+
+
+def _number(text: str, decimal: str, thousands: str | None) -> float | None:
+    if thousands is not None and re.match(_grouped(decimal, thousands), text):
+        text = text.replace(thousands, "")
+    if decimal != ".":
+        if "." in text:
+            return None
+        text = text.replace(decimal, ".")
+    return float(text) if _NUMBER.fullmatch(text) else None
+
+
+def _grouped(decimal: str, thousands: str) -> str:
+    """Pattern of a number whose digits are grouped by three; other marks between digits are no thousands."""
+    return rf"^[+-]?[0-9]{{1,3}}(?:{re.escape(thousands)}[0-9]{{3}})+(?:{re.escape(decimal)}[0-9]*)?$"
+
+
+def _why_missing(text: str, decimal: str, thousands: str | None) -> Reason | None:
     censored = _CENSORED.fullmatch(text)
-    if censored and _NUMBER.fullmatch(censored[2].replace(decimal, ".")):
-        return f"{'below' if censored[1] == '<' else 'above'} the measuring range ({text})"
+    if censored and _number(censored[2], decimal, thousands) is not None:
+        return Reason(f"{'below' if censored[1] == '<' else 'above'} the measuring range ({text})", Flag.CENSORED)
     state = _CODE.sub("", text)
-    return f"state {state!r}" if state.casefold() in BAD_STATES else None
+    return Reason(f"state {state!r}") if state.casefold() in BAD_STATES else None

@@ -25,16 +25,30 @@ _ISO = re.compile(
 _LOCAL = re.compile(
     r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[T ]+(\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*([AaPp][Mm])?)?", re.ASCII
 )
+_NAMED = re.compile(
+    r"(\d{1,2})[- ]([A-Za-z]{3})[a-z]*[- ](\d{4}|\d{2})"
+    r"(?:[T ]+(\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*([AaPp][Mm])?)?",
+    re.ASCII,
+)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _EPOCH = re.compile(r"\d{10}|\d{13}|\d{16}|\d{19}", re.ASCII)
+_HOUR = 3_600_000_000_000
+_MORNING = 5
+_SUNDAY = 6
+#: What is said of times that state no zone.
+NO_ZONE = "states no time zone: its times were taken as UTC; if the clock is another one, give tz="
+# an hour that clocks repeat is over when the next one is months away
+_HOUR_AND_MORE = 86_400_000_000_000
 _EPOCH_UNITS = {10: ("s", 10**9), 13: ("ms", 10**6), 16: ("us", 10**3), 19: ("ns", 1)}
 
 
 @dataclass(frozen=True)
 class Times:
-    """``ns`` [rows], UTC, `MISSING` where the cell is no time."""
+    """``ns`` [rows], UTC, `MISSING` where the cell is no time; what was decided, and what may be wrong."""
 
     ns: NDArray[np.int64]
     decisions: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,7 +67,7 @@ class ClockRules:
         if self.tz is not None:
             try:
                 pd.Timestamp("2020-01-01").tz_localize(self.tz)
-            except (KeyError, ValueError, TypeError, OSError) as error:
+            except (KeyError, ValueError, TypeError, OSError, IndexError) as error:
                 raise LogError(
                     f"time zone {self.tz!r} is unknown; use a name such as 'UTC' or 'Europe/Berlin'"
                 ) from error
@@ -68,14 +82,28 @@ def impossible_times(time: NDArray[np.int64]) -> list[tuple[NDArray[np.bool_], s
     ]
 
 
+def clock_faults(time: NDArray[np.int64], group: NDArray[np.int64]) -> list[str]:
+    """Sentences about rows of one series that go back in time, in the order of the file. [rows] each."""
+    order = np.argsort(group, kind="stable") if (group[1:] < group[:-1]).any() else np.arange(len(time))
+    apart = np.diff(time[order])[np.diff(group[order]) == 0]
+    back, on = int((apart < 0).sum()), int((apart > 0).sum())
+    if not back:
+        return []
+    if not on:
+        return ["rows run from the latest time to the earliest"]
+    return [f"{back:,} row(s) are earlier than the row before: the clock was set back, or rows are out of order"]
+
+
 def looks_like_time(cells: Sequence[str]) -> bool:
     """Whether most of some cells are dates or times as written for people (not bare numbers)."""
     filled = [cell.strip() for cell in cells if cell.strip()]
-    hits = sum(bool(_ISO.fullmatch(cell) or _LOCAL.fullmatch(cell)) for cell in filled)
+    hits = sum(any(form.fullmatch(cell) for form in (_ISO, _LOCAL, _NAMED)) for cell in filled)
     return bool(filled) and hits * 2 > len(filled)
 
 
-def read_times(column: pa.ChunkedArray, rules: ClockRules, where: str, *, in_sequence: bool) -> Times:
+def read_times(
+    column: pa.ChunkedArray, rules: ClockRules, where: str, *, group: NDArray[np.int64] | None = None
+) -> Times:
     """Every time of a column.
 
     Parameters
@@ -83,11 +111,12 @@ def read_times(column: pa.ChunkedArray, rules: ClockRules, where: str, *, in_seq
     column: text, whole numbers (since 1970), dates or timestamps.
     rules: what is declared.
     where: names the column in messages.
-    in_sequence: rows follow each other in time, so that a repeated hour can be told apart by the sequence.
+    group: [rows] the series each row belongs to; rows of one series follow each other in time, so that an hour that
+        clocks repeat can be told apart by their sequence. Without it all rows are one series.
     """
     kind = column.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-        return _typed(column, rules, where, in_sequence)
+        return _typed(column, rules, where, group)
     if pa.types.is_integer(kind):
         column = column.cast(pa.string())
     elif not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
@@ -100,9 +129,9 @@ def read_times(column: pa.ChunkedArray, rules: ClockRules, where: str, *, in_seq
     parsed, naive, decisions = _parse_words(words, rules, where)
     ns = np.append(parsed, MISSING)[codes]
     if naive:
-        ns, more = _to_utc(ns, rules, where, in_sequence)
-        decisions += more
-    elif rules.tz not in (None, "UTC"):
+        ns, more, warnings = _to_utc(ns, rules, where, group)
+        return Times(ns, (*decisions, *more), warnings)
+    if rules.tz not in (None, "UTC"):
         decisions.append(f"{where} states its own offset, so tz={rules.tz!r} was not needed")
     return Times(ns, tuple(decisions))
 
@@ -110,18 +139,24 @@ def read_times(column: pa.ChunkedArray, rules: ClockRules, where: str, *, in_seq
 def _parse_words(words: list[str], rules: ClockRules, where: str) -> tuple[NDArray[np.int64], bool, list[str]]:
     """(nanoseconds, whether they are local, decisions) of distinct texts."""
     if rules.time_format is not None:
-        stamps = pd.to_datetime(pd.Series(words, dtype=str), format=rules.time_format, errors="coerce")
-        if not isinstance(stamps.dtype, pd.DatetimeTZDtype) and stamps.dtype.kind != "M":
-            raise LogError(f"{where}: time_format={rules.time_format!r} gives times of mixed offsets")
+        # an offset may differ from row to row; %% is a per cent sign
+        utc = "%z" in rules.time_format.replace("%%", "").lower()
+        try:
+            stamps = pd.to_datetime(pd.Series(words, dtype=str), format=rules.time_format, errors="coerce", utc=utc)
+        except ValueError as error:
+            raise LogError(f"{where}: time_format={rules.time_format!r} is no format: {error}") from error
         _mostly(stamps.notna().to_numpy(), words, where, f"of the format {rules.time_format!r}")
         zoned = isinstance(stamps.dtype, pd.DatetimeTZDtype)
         return _ns(stamps), not zoned, []
     iso = [_ISO.fullmatch(word) for word in words]
     local = [_LOCAL.fullmatch(word) for word in words]
     epoch = [_EPOCH.fullmatch(word) for word in words]
-    counts = [sum(m is not None for m in group) for group in (iso, local, epoch)]
+    named = [_month(_NAMED.fullmatch(word)) for word in words]
+    counts = [sum(m is not None for m in group) for group in (iso, local, epoch, named)]
     best = int(np.argmax(counts))
-    _mostly(np.array([m is not None for m in (iso, local, epoch)[best]]), words, where, "dates or times")
+    _mostly(np.array([m is not None for m in (iso, local, epoch, named)[best]]), words, where, "dates or times")
+    if best == 3:
+        return _parse_named(named)
     if best == 0:
         return _parse_iso(iso, words, where)
     if best == 1:
@@ -182,11 +217,31 @@ def _parse_local(
     return _ns(stamps), True, decisions
 
 
+def _month(found: re.Match[str] | None) -> re.Match[str] | None:
+    return found if found is not None and found[2].lower() in _MONTHS else None
+
+
+def _parse_named(found: Sequence[re.Match[str] | None]) -> tuple[NDArray[np.int64], bool, list[str]]:
+    """Dates such as 01-May-24: a name is a month in one way only, and a short year is of this century."""
+    texts = [
+        None
+        if m is None
+        else f"{2000 + int(m[3]) if len(m[3]) == 2 else m[3]}-{_MONTHS.index(m[2].lower()) + 1:02d}-{m[1]:0>2} "
+        + _clock_time(m[4] or "0:00", m[5])
+        for m in found
+    ]
+    stamps = pd.to_datetime(pd.Series(texts, dtype=str), format="ISO8601", errors="coerce")
+    short = any(m is not None and len(m[3]) == 2 for m in found)
+    return _ns(stamps), True, ["years of two digits are 20.."] if short else []
+
+
 def _clock_time(time: str, half: str | None) -> str:
     hour, rest = time.split(":", 1)
     number = int(hour)
     if half is not None:
-        number = number % 12 + (12 if half.lower() == "pm" else 0)
+        is_pm = half.lower() == "pm"
+        # 13:00 PM says the same twice; 13:00 AM and 24:00 PM are no times
+        number = number % 12 + 12 * is_pm if number <= (23 if is_pm else 12) else 99
     return f"{number:02d}:{rest}"
 
 
@@ -209,51 +264,106 @@ def _ns(stamps: pd.Series) -> NDArray[np.int64]:
     return pd.DatetimeIndex(index.where(fits)).as_unit("ns").asi8
 
 
-def _typed(column: pa.ChunkedArray, rules: ClockRules, where: str, in_sequence: bool) -> Times:
+def _typed(column: pa.ChunkedArray, rules: ClockRules, where: str, group: NDArray[np.int64] | None) -> Times:
     zone = getattr(column.type, "tz", None)
     try:
         whole = column.cast(pa.timestamp("ns", tz=zone)).combine_chunks()
     except pa.ArrowInvalid as error:
         raise LogError(f"{where} holds a time that does not fit in nanoseconds since 1970: {error}") from error
     ns = whole.cast(pa.int64()).fill_null(MISSING).to_numpy(zero_copy_only=False).astype(np.int64)
-    decisions: list[str] = []
-    if zone is None:
-        ns, decisions = _to_utc(ns, rules, where, in_sequence)
-    return Times(ns, tuple(decisions))
+    if zone is not None:
+        return Times(ns, ())
+    ns, decisions, warnings = _to_utc(ns, rules, where, group)
+    return Times(ns, tuple(decisions), warnings)
 
 
 def _to_utc(
-    local: NDArray[np.int64], rules: ClockRules, where: str, in_sequence: bool
-) -> tuple[NDArray[np.int64], list[str]]:
-    """UTC from wall-clock times."""
+    local: NDArray[np.int64], rules: ClockRules, where: str, group: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int64], list[str], tuple[str, ...]]:
+    """UTC from wall-clock times, what was decided, and what may be wrong."""
+    # a day from the ends of what nanoseconds can count, UTC would not fit any more
+    local = np.where((local > MISSING + 24 * _HOUR) & (local < -(MISSING + 24 * _HOUR)), local, MISSING)
     there = local != MISSING
     if rules.tz is None:
-        first = pd.Timestamp(int(local[there][0])) if there.any() else "its times"
-        raise LogError(f"{where} has no time zone ({first}); state it with tz='UTC' or tz='Europe/Berlin'")
+        _refuse_local(local[there], where, None if group is None else group[there])
+        return local, [], (f"{where} {NO_ZONE}",)
     decisions = [f"times without an offset were taken as {rules.tz}"]
     if rules.tz.upper() == "UTC":
-        return local, decisions
+        return local, decisions, ()
     walls = pd.DatetimeIndex(local[there].view("datetime64[ns]"))
     # clocks that go forward: such a wall-clock time never was
     never = np.asarray(walls.tz_localize(rules.tz, ambiguous=np.ones(len(walls), bool), nonexistent="NaT").isna())
     if never.any():
-        raise LogError(f"{where}: {walls[never][0]} does not exist in {rules.tz}, clocks went forward; check tz")
+        raise LogError(
+            f"{where}: {walls[never][0]} does not exist in {rules.tz}, clocks went forward; check tz. A logger that "
+            "stays on winter time has a fixed offset, such as tz='+01:00'"
+        )
     twice = np.asarray(walls.tz_localize(rules.tz, ambiguous="NaT").isna())
-    if not twice.any():
-        zoned = walls.tz_localize(rules.tz)
-    else:
-        try:
-            if not in_sequence:
-                raise ValueError("rows of several tags have no common sequence")
-            zoned = walls.tz_localize(rules.tz, ambiguous="infer")
-        except ValueError as error:
-            raise LogError(
-                f"{where}: {walls[twice][0]} occurs twice in {rules.tz}, clocks went back, and the sequence of rows "
-                "does not tell which is meant; export the log with offsets or in UTC"
-            ) from error
+    first_pass = np.zeros(len(walls), dtype=bool)
+    if twice.any():
+        _tell_apart(walls, twice, first_pass, rules.tz, where, None if group is None else group[there])
         decisions.append(
             f"{int(twice.sum()):,} time(s) in an hour that clocks repeat were told apart by their sequence"
         )
     utc = local.copy()
-    utc[there] = zoned.tz_convert("UTC").as_unit("ns").asi8
-    return utc, decisions
+    utc[there] = walls.tz_localize(rules.tz, ambiguous=first_pass).tz_convert("UTC").as_unit("ns").asi8
+    return utc, decisions, ()
+
+
+def _refuse_local(wall: NDArray[np.int64], where: str, group: NDArray[np.int64] | None) -> None:
+    """Raise `LogError` where times without a zone show that clocks were changed: an hour of a night twice, or left out.
+
+    Without such a sign the times differ from UTC by one and the same offset, if at all.
+    """
+    order = np.arange(len(wall)) if group is None else np.argsort(group, kind="stable")
+    wall = wall[order]
+    apart = np.diff(wall)
+    same = np.ones(len(apart), dtype=bool) if group is None else np.diff(group[order]) == 0
+    if (apart[same] < 0).sum() * 2 > same.sum():
+        apart = -apart
+    earlier, later = pd.DatetimeIndex(wall[:-1].view("M8[ns]")), pd.DatetimeIndex(wall[1:].view("M8[ns]"))
+    night = same & (np.minimum(earlier.hour, later.hour) < _MORNING) & (np.abs(apart) <= 2 * _HOUR)
+    usual = np.median(apart[same & (apart > 0)]) if (same & (apart > 0)).any() else 0
+    twice = night & (apart <= 0) & (apart > -_HOUR - usual)
+    # clocks go forward on the night to a Sunday, nearly everywhere
+    skipped = night & (apart == usual + _HOUR) & (usual <= _HOUR) & (later.day_of_week == _SUNDAY)
+    for sign, what in ((twice, "occurs twice"), (skipped, "follows a gap of one hour")):
+        if sign.any():
+            raise LogError(
+                f"{where} has no time zone, and {later[sign][0]} {what}, as where clocks are changed: the times are "
+                "local. State the zone with tz='Europe/Berlin', or tz='UTC' if they are not"
+            )
+
+
+def _tell_apart(
+    walls: pd.DatetimeIndex,
+    twice: NDArray[np.bool_],
+    first_pass: NDArray[np.bool_],
+    tz: str,
+    where: str,
+    group: NDArray[np.int64] | None,
+) -> None:
+    """Mark in ``first_pass`` the times before clocks went back, by the sequence of each group's rows.
+
+    Raises `LogError` where a sequence does not go back within the hour, so that either reading could be meant.
+    """
+    group = np.zeros(len(walls), dtype=np.int64) if group is None else group
+    order = np.argsort(group, kind="stable")
+    hit = np.unique(group[twice])
+    starts = np.searchsorted(group[order], hit)
+    ends = np.searchsorted(group[order], hit, side="right")
+    wall = walls.asi8
+    for start, end in zip(starts, ends, strict=True):
+        rows = order[start:end]
+        # a file that begins with the latest row is read from its end
+        if np.sign(np.diff(wall[rows])).sum() < 0:
+            rows = rows[::-1]
+        mine = rows[twice[rows]]
+        for block in np.split(mine, np.flatnonzero(np.diff(wall[mine]) > _HOUR_AND_MORE) + 1):
+            back = np.flatnonzero(np.diff(wall[block]) <= 0)
+            if len(back) != 1:
+                raise LogError(
+                    f"{where}: {walls[block[0]]} occurs twice in {tz}, clocks went back, and the sequence of rows "
+                    "does not tell which is meant; export the log with offsets or in UTC"
+                )
+            first_pass[block[: back[0] + 1]] = True

@@ -104,7 +104,8 @@ def find_gaps(present: Bools, start: int, step: int, station: str = "*") -> list
 
 
 _SECOND = 1_000_000_000
-_NICE = tuple(
+#: Steps that people choose, in nanoseconds.
+NICE = tuple(
     count * unit
     for unit, counts in (
         (_SECOND, (1, 2, 3, 5, 6, 10, 12, 15, 20, 30)),
@@ -114,6 +115,37 @@ _NICE = tuple(
     )
     for count in counts
 )
+
+
+#: Steps, and cells of the grid, that any log may have; beyond, a log may have so many for each row or reading it holds.
+_STEPS, _STEPS_PER_ROW = 1_000_000, 50
+_CELLS, _CELLS_PER_READING = 20_000_000, 100
+
+
+def check_size(steps: int, columns: int, readings: tuple[int, int], span_text: str) -> None:
+    """Raise `LogError` where a grid would be far larger than what came in, as one wrong time makes it.
+
+    ``readings`` are rows and values in each; ``span_text`` describes the grid.
+    """
+    rows, width = readings
+    if steps > max(_STEPS, _STEPS_PER_ROW * rows):
+        size = f"{steps:,} steps"
+    elif steps * columns > max(_CELLS, _CELLS_PER_READING * rows * width):
+        size = f"{steps * columns:,} values"
+    else:
+        return
+    raise LogError(
+        f"a grid of {span_text} would hold {size} for {rows:,} rows; check the first and last time, or give step=, "
+        "start= and end="
+    )
+
+
+class IrregularTimes(LogError):
+    """The times lie on no regular grid; ``found`` says what they are like."""
+
+    def __init__(self, found: str, advice: str) -> None:
+        super().__init__(f"the times are not regular: {found}. {advice}")
+        self.found = found
 
 
 @dataclass(frozen=True)
@@ -134,7 +166,7 @@ class Grid:
     @property
     def label(self) -> str:
         """The step for people."""
-        return _span(self.step)
+        return span(self.step)
 
     @property
     def last(self) -> int:
@@ -156,7 +188,7 @@ def find_grid(time: Ints, step: str | None, jitter: float, where: Callable[[int]
     Without ``step`` it is the shortest distance of two times if all others are multiples of it; else the common round
     value (1 min, 10 min, 1 h …) within 5 % of the median distance. Exactly regular times keep their own phase.
 
-    Raises `LogError` naming the rows that lie too far from any grid step.
+    Raises `IrregularTimes` naming the rows that lie too far from any grid step.
     """
     if not 0 <= jitter < 0.5:
         raise LogError(f"jitter={jitter} is not a share of the step from 0 to below 0.5")
@@ -176,14 +208,15 @@ def find_grid(time: Ints, step: str | None, jitter: float, where: Callable[[int]
     too_far = np.flatnonzero(off > jitter * width)
     if len(too_far):
         shown = "; ".join(where(int(row)) for row in too_far[:5])
-        raise LogError(
-            f"the times are not regular: {len(too_far)} of {len(time)} row(s) lie more than {jitter:g} steps off a "
-            f"grid of {_span(width)}, first: {shown}. Give step= if the step is another, or resample the log first"
+        raise IrregularTimes(
+            f"{len(too_far):,} of {len(time):,} row(s) lie more than {jitter:g} steps off a grid of {span(width)}, "
+            f"first: {shown}",
+            "Give step= if the step is another, or resample=",
         )
     lowest = int(position.min())
     position -= lowest
     steps = int(position.max()) + 1
-    moved, largest = int((off > 0).sum()), _span(int(off.max(initial=0)))
+    moved, largest = int((off > 0).sum()), span(int(off.max(initial=0)))
     return Grid(first + lowest * width, width, steps, position, moved, largest, note)
 
 
@@ -192,6 +225,8 @@ def parse_step(step: str) -> int:
     try:
         # a day is a capital letter in pandas
         text = re.sub(r"d$", "D", step.strip())
+        if not re.search("[a-z:]", text, re.IGNORECASE):
+            raise ValueError("a bare number, which pandas takes as nanoseconds")
         width = int(pd.Timedelta(text if re.search(r"\d", text) else f"1{text}").as_unit("ns").value)
     except (ValueError, TypeError, AttributeError) as error:
         raise LogError(f"step={step!r} is not a span of time; write it as '10min', '1h' or '1d'") from error
@@ -208,13 +243,14 @@ def _find_step(time: Ints) -> tuple[int, str | None]:
     if (differences % shortest == 0).all() and (time[-1] - time[0]) // shortest <= 20 * len(time):
         if shortest == usual:
             return shortest, None
-        return shortest, f"the step is {_span(shortest)}, the shortest distance; most times are {_span(usual)} apart"
-    nearest = min(_NICE, key=lambda nice: abs(nice - usual))
+        return shortest, f"the step is {span(shortest)}, the shortest distance; most times are {span(usual)} apart"
+    nearest = min(NICE, key=lambda nice: abs(nice - usual))
     # with many distances well below the usual one the median says nothing: it may be two steps, or one and a half
     if abs(nearest - usual) > 0.05 * usual or (differences < 0.75 * usual).mean() > 0.1:
-        raise LogError(
-            f"the times have no common step: they are {_span(shortest)} to {_span(int(differences.max()))} apart, "
-            f"{_span(usual)} in the middle; give step=, or resample the log first"
+        raise IrregularTimes(
+            f"they have no common step; they are {span(shortest)} to {span(int(differences.max()))} apart, "
+            f"{span(usual)} in the middle",
+            "Give step= or resample=",
         )
     return nearest, None
 
@@ -231,7 +267,8 @@ def _phase(time: Ints, width: int, jitter: float) -> int:
     return start + ((shift + _SECOND // 2) // _SECOND * _SECOND if width >= 10 * _SECOND else shift)
 
 
-def _span(nanoseconds: int) -> str:
+def span(nanoseconds: int) -> str:
+    """A span of time for people."""
     for unit, name in ((86400 * _SECOND, "d"), (3600 * _SECOND, "h"), (60 * _SECOND, "min"), (_SECOND, "s")):
         if nanoseconds >= unit and nanoseconds % unit == 0:
             return f"{nanoseconds // unit} {name}"

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ...errors import LogError
-from ..log import Tag
-from .account import Account
+from ..log import Sampling
+from ..quality import Flag, Flags
 from .clock import MISSING
 from .columns import Column
 from .grid import Bools, Ints, as_text
 
 Values = NDArray[np.float32]
-#: Values that loggers write for "none", far below anything a dose or count rate can be.
-SENTINELS = (-999.0, -9999.0, -99999.0)
-_CHUNK = 4096
 
 
 @dataclass(frozen=True)
@@ -28,8 +24,9 @@ class Series:
 
     ``time`` [R] ns, ``group`` [R], ``values`` [R, V] in the units written; ``columns`` has a `Column` for each
     (group, value) pair, group first. ``bad_cells`` marks rows per value column whose text is no number; ``reasons``
-    holds per value column why cells are missing (index into ``reason_names``, or -1). ``row`` is a row's number in
-    ``texts`` and ``time_texts``, which keep the cells as written.
+    holds per value column why cells are missing (index into ``reason_names``, or -1), and ``reason_flags`` the flag of
+    each reason (`Flag.STATE` where there are none); ``notes`` holds per value column flags of cells that keep their
+    value. ``row`` is a row's number in ``texts`` and ``time_texts``, which keep the cells as written.
     """
 
     time: Ints
@@ -45,6 +42,9 @@ class Series:
     bad_cells: dict[int, Bools] = field(default_factory=dict)
     reasons: dict[int, Ints] = field(default_factory=dict)
     reason_names: tuple[str, ...] = ()
+    reason_flags: tuple[Flag, ...] = ()
+    notes: dict[int, Flags] = field(default_factory=dict)
+    sampling: Sampling | None = None
     texts: Mapping[int, pa.ChunkedArray] = field(default_factory=dict)
     time_texts: pa.ChunkedArray | None = None
     row: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
@@ -63,6 +63,7 @@ class Series:
             row=self.row[keep],
             bad_cells={i: bad[keep] for i, bad in self.bad_cells.items()},
             reasons={i: why[keep] for i, why in self.reasons.items()},
+            notes={i: note[keep] for i, note in self.notes.items()},
         )
 
     def place(self, row: int) -> tuple[str, int]:
@@ -93,6 +94,29 @@ class Series:
                     counts[name] = counts.get(name, 0) + hits
         return counts
 
+    def flags_of(self, kept: Ints) -> Flags | None:
+        """[kept, V] flags of the kept rows' cells, or ``None`` where none has any."""
+        if not self.reasons and not self.notes:
+            return None
+        flags = np.zeros((len(kept), len(self.value_names)), dtype=np.uint16)
+        codes = [*self.reason_flags, *[Flag.STATE] * (len(self.reason_names) - len(self.reason_flags))]
+        lookup = np.array([*codes, 0], dtype=np.uint16)
+        for i, why in self.reasons.items():
+            flags[:, i] = lookup[why[kept]]
+        for i, note in self.notes.items():
+            flags[:, i] |= note[kept]
+        return flags if flags.any() else None
+
+    def scatter_flags(self, cell: Ints, kept: Ints, steps: int) -> Flags | None:
+        """[steps, groups x V] flags on the grid, or ``None`` where there are none."""
+        flags = self.flags_of(kept)
+        if flags is None:
+            return None
+        groups, width = len(self.columns) // max(1, len(self.value_names)), len(self.value_names)
+        block = np.zeros((steps, groups, width), dtype=np.uint16)
+        block[cell % steps, cell // steps] = flags
+        return block.reshape(steps, groups * width)
+
     def scatter(self, cell: Ints, values: Values, steps: int) -> Values:
         """[steps, groups x V] on the grid, NaN where no row came."""
         groups, width = len(self.columns) // max(1, len(self.value_names)), len(self.value_names)
@@ -105,61 +129,3 @@ class Series:
         block = np.full((steps, groups, width), np.nan, dtype=np.float32)
         block[cell % steps, cell // steps] = values
         return block.reshape(steps, groups * width)
-
-
-def finish(values: Values, tags: Sequence[Tag], factors: Sequence[float], account: Account) -> tuple[Values, list[Tag]]:
-    """Convert to the tags' units, mask what cannot be, and drop columns that hold nothing. Works in place.
-
-    Parameters
-    ----------
-    values: [T, N] in the units of the source.
-    tags, factors: N tags, and what their values are multiplied by.
-    account: where masked cells, dropped and constant columns are noted.
-
-    Raises
-    ------
-    LogError: no column holds a number.
-    """
-    dose = np.array([tag.quantity == "dose_rate" for tag in tags])
-    rate = dose | np.array([tag.quantity == "count_rate" for tag in tags])
-    low = np.full(len(tags), np.nan, dtype=np.float32)
-    high = low.copy()
-    below = 0
-    factor = np.asarray(factors, dtype=np.float64)
-    for first in range(0, len(values), _CHUNK):
-        part = values[first : first + _CHUNK]
-        if rate.any():
-            # before the conversion, since the sentinel was written in the source's unit
-            sentinel = np.isin(part, SENTINELS) & rate
-            _mask(part, sentinel, "sentinel such as -9999", account)
-        if (factor != 1).any():
-            with np.errstate(over="ignore"):  # what overflows becomes infinite, and is masked next
-                part[:] = part * factor
-        _mask(part, np.isinf(part), "not finite", account)
-        if dose.any():
-            # an ambient dose rate is never exactly 0; a little below 0 can be noise about a subtracted background
-            _mask(part, (part == 0) & dose, "dose rate exactly 0", account)
-            below += int(((part < 0) & dose).sum())
-        low = np.fmin(low, np.fmin.reduce(part, axis=0))
-        high = np.fmax(high, np.fmax.reduce(part, axis=0))
-    if below:
-        account.decide(f"{below:,} negative dose rate(s) were kept as they are")
-    empty = np.flatnonzero(np.isnan(low))
-    if len(empty) == len(tags):
-        raise LogError("no column of the log holds a number")
-    flat = [tags[i].name for i in np.flatnonzero(low == high).tolist()]
-    if flat:
-        account.decide(f"{len(flat)} column(s) never change, and were kept: {', '.join(flat[:20])}")
-    if not len(empty):
-        return values, list(tags)
-    lost = [tags[i].name for i in empty.tolist()]
-    account.decide(f"{len(lost)} column(s) hold no value and were dropped: {', '.join(lost)}")
-    gone = set(empty.tolist())
-    return np.delete(values, empty, axis=1), [tag for i, tag in enumerate(tags) if i not in gone]
-
-
-def _mask(part: Values, where: Bools, reason: str, account: Account) -> None:
-    count = int(where.sum())
-    if count:
-        account.mask(reason, count)
-        part[where] = np.nan

@@ -19,15 +19,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ...errors import LogError
-from ..log import Role, StationLog, Tag
-from ..quality import Quarantined
-from .account import LISTED, Account
-from .clock import impossible_times
-from .duplicates import Merge, merge_duplicates
-from .grid import Period, as_text, find_gaps, regular_index, round_half_up
-from .radnet_file import CHANNELS, STATUS, TIME, RadnetRows, parse, sniff
-from .source import Source
+from ....errors import LogError
+from ...log import Role, StationLog, Tag
+from ...quality import Quarantined
+from ..account import LISTED, Account
+from ..clock import impossible_times
+from ..duplicates import Merge, merge_duplicates
+from ..grid import Period, as_text, find_gaps, regular_index, round_half_up
+from ..source import Source
+from .file import CHANNELS, STATUS, TIME, RadnetRows, parse, sniff
 
 __all__ = ["read", "sniff"]
 

@@ -15,14 +15,14 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ...errors import LogError
-from .account import Account
-from .cells import read_cells
-from .clock import ClockRules, read_times
-from .columns import Column, name_columns, split_header
-from .grid import Bools, Ints, parse_step
-from .series import Series
-from .table_file import STATION_NAMES, TAG_NAMES, UNIT_NAMES, TableFile, is_utc_name
+from ....errors import LogError
+from ..account import Account
+from ..cells import Reason, read_cells
+from ..clock import ClockRules, read_times
+from ..columns import Column, name_columns, split_header
+from ..grid import Bools, Ints, parse_step
+from ..series import Series
+from .file import STATION_NAMES, TAG_NAMES, UNIT_NAMES, TableFile, is_utc_name
 
 VALUE_NAMES = ("value", "values", "val", "reading")
 
@@ -53,9 +53,9 @@ def lay_out(
     table = pa.concat_tables([f.table.select(first.table.column_names) for f in files], promote_options="permissive")
     if not table.num_rows:
         raise LogError(f"{', '.join(f.name for f in files)} hold(s) no row that can be read")
-    time, time_texts = _times(files, table, clock, start_time, step, account=account, in_sequence=not is_long)
     group, ids, stations = _groups(table, roles)
-    read = _Values(table, value_names, first.decimal)
+    time, time_texts = _times(files, table, clock, start_time, step, account=account, group=group if is_long else None)
+    read = _Values(files, table, value_names)
     columns = _columns(value_names, ids, stations, first, is_long)
     if "unit" in roles:
         columns = _units_from_rows(table, roles["unit"], columns, group, value_names)
@@ -72,7 +72,8 @@ def lay_out(
         files=tuple(f.name for f in files),
         bad_cells=read.bad,
         reasons=read.reasons,
-        reason_names=tuple(read.reason_names),
+        reason_names=tuple(reason.text for reason in read.found),
+        reason_flags=tuple(reason.flag for reason in read.found),
         texts=read.texts,
         time_texts=time_texts,
         row=np.arange(table.num_rows),
@@ -96,7 +97,7 @@ def _times(
     step: str | None,
     *,
     account: Account,
-    in_sequence: bool,
+    group: Ints | None,
 ) -> tuple[Ints, pa.ChunkedArray | None]:
     name = files[0].time
     if name is not None:
@@ -104,9 +105,11 @@ def _times(
             raise LogError(f"start_time= is for tables without times, but column {name!r} holds some")
         if clock.tz is None and is_utc_name(name):
             clock = replace(clock, tz="UTC")
-        times = read_times(table[name], clock, f"{files[0].name}: column {name!r}", in_sequence=in_sequence)
+        times = read_times(table[name], clock, f"{files[0].name}: column {name!r}", group=group)
         for sentence in times.decisions:
             account.decide(sentence)
+        for sentence in times.warnings:
+            account.warn(sentence)
         text = table[name].cast(pa.string())
         return times.ns, text
     if start_time is None or step is None:
@@ -118,7 +121,7 @@ def _times(
         raise LogError(
             "tables without times cannot be joined: nothing says how far apart they are; read them one by one"
         )
-    if not in_sequence:
+    if group is not None:
         raise LogError("a long table needs a column of times")
     try:
         origin = pd.Timestamp(start_time)
@@ -197,34 +200,69 @@ def _units_from_rows(
 
 
 class _Values:
-    """Value columns as float32 [R, V], with what was wrong with text cells."""
+    """Value columns of all files as float32 [R, V], with what was wrong with cells. Takes the files' numbers over."""
 
-    def __init__(self, table: pa.Table, names: Sequence[str], decimal: str) -> None:
-        self.values = np.empty((table.num_rows, len(names)), dtype=np.float32)
+    def __init__(self, files: Sequence[TableFile], table: pa.Table, names: Sequence[str]) -> None:
         self.bad: dict[int, Bools] = {}
-        self.reasons: dict[int, Ints] = {}
-        self.reason_names: list[str] = []
-        self.texts: dict[int, pa.ChunkedArray] = {}
+        self.reasons: dict[int, NDArray[Any]] = {}
+        self.found: list[Reason] = []
+        self.texts: dict[int, Any] = {}
+        self.values = self._stack(files, table.num_rows, names)
+        # columns of words that turn out to be values
         for i, name in enumerate(names):
-            column = table[name]
-            if pa.types.is_string(column.type):
-                numbers = self._read_text(i, column, decimal)
-            elif pa.types.is_null(column.type):
-                numbers = np.full(table.num_rows, np.nan)
-            else:
-                numbers = column.to_numpy()
-            with np.errstate(over="ignore"):  # what overflows becomes infinite, and is masked and counted later
-                self.values[:, i] = numbers
+            if pa.types.is_string(table[name].type):
+                self.values[:, i] = self._read_text(i, table[name], files[0].decimal, files[0].thousands)
 
-    def _read_text(self, i: int, column: pa.ChunkedArray, decimal: str) -> NDArray[np.float64]:
-        cells = read_cells(column, decimal)
+    def _stack(self, files: Sequence[TableFile], rows: int, names: Sequence[str]) -> NDArray[np.float32]:
+        if len(files) == 1 and files[0].numbers.names == tuple(names):
+            self._add_odd(files[0], 0, rows, range(len(names)))
+            return files[0].numbers.values
+        values = np.full((rows, len(names)), np.nan, dtype=np.float32)
+        start = 0
+        for file in files:
+            there = {name: i for i, name in enumerate(file.numbers.names)}
+            to = [i for i, name in enumerate(names) if name in there]
+            order = [there[names[i]] for i in to]
+            part = values[start : start + len(file.line)]
+            if to == list(range(len(names))) and order == to:
+                part[:] = file.numbers.values
+            else:
+                part[:, to] = file.numbers.values[:, order]
+            place = {column: i for i, column in zip(to, order, strict=True)}
+            self._add_odd(file, start, rows, [place.get(i, -1) for i in range(len(there))])
+            # its memory is needed for the files to come
+            file.numbers.values = np.empty((0, len(there)), dtype=np.float32)
+            start += len(file.line)
+        return values
+
+    def _add_odd(self, file: TableFile, start: int, rows: int, place: Sequence[int]) -> None:
+        """Note a file's odd cells; its columns are at ``place`` among all (-1: not wanted)."""
+        codes = np.array([*map(self._code, file.numbers.reasons), -1], dtype=np.int32)
+        for column, odd in file.numbers.odd.items():
+            i = place[column]
+            if i < 0:
+                continue
+            row, reason = odd.row + start, codes[odd.reason]
+            if (reason >= 0).any():
+                self.reasons.setdefault(i, np.full(rows, -1, dtype=np.int32))[row] = reason
+            if (reason < 0).any():
+                self.bad.setdefault(i, np.zeros(rows, dtype=bool))[row[reason < 0]] = True
+                texts = self.texts.setdefault(i, {})
+                texts.update({at + start: pa.scalar(text) for at, text in odd.text.items()})
+
+    def _read_text(
+        self, i: int, column: pa.ChunkedArray, decimal: str, thousands: str | None
+    ) -> NDArray[np.floating[Any]]:
+        cells = read_cells(column, decimal, thousands)
         self.texts[i] = column
         if cells.bad.any():
             self.bad[i] = cells.bad
         if cells.reasons:
-            for reason in cells.reasons:
-                if reason not in self.reason_names:
-                    self.reason_names.append(reason)
-            lookup = np.array([self.reason_names.index(r) for r in cells.reasons] + [-1], dtype=np.int64)
-            self.reasons[i] = lookup[cells.reason]
-        return cells.values
+            self.reasons[i] = np.array([*map(self._code, cells.reasons), -1], dtype=np.int32)[cells.reason]
+        with np.errstate(over="ignore"):  # what overflows becomes infinite, and is masked and counted later
+            return cells.values.astype(np.float32)
+
+    def _code(self, reason: Reason) -> int:
+        if reason not in self.found:
+            self.found.append(reason)
+        return self.found.index(reason)

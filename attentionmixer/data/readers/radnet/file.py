@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 import pyarrow.csv as pv
 from numpy.typing import NDArray
 
-from ...errors import LogError
-from ..quality import Quarantined
-from .grid import as_text
-from .source import Source
+from ....errors import LogError
+from ...quality import Quarantined
+from ..grid import as_text
+from ..source import Source
 
 HEADER_START = b"LOCATION_NAME,SAMPLE COLLECTION TIME,"
 STATION, TIME, DOSE, STATUS = (
