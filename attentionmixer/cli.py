@@ -1,4 +1,4 @@
-"""One console script over the front doors: ``attentionmixer train``, ``predict``, ``evaluate``, ``report``."""
+"""One console script over the front doors: ``attentionmixer data``, ``train``, ``predict`` and the others."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from .version import package_version
 
 COMMANDS = {
+    "data": ("attentionmixer.data.__main__", "check, convert, describe and fetch logs"),
     "train": ("attentionmixer.train", "train on a log and write a run with a report"),
     "predict": ("attentionmixer.predict", "forecast from new data"),
     "evaluate": ("attentionmixer.evaluate", "measure a run on other data"),

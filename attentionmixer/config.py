@@ -20,8 +20,11 @@ from jsonargparse import ArgumentError, ArgumentParser
 from . import models
 from .configcheck import GROUPS, MAX_CONFIG_BYTES, check_config_text, check_group_argument
 from .data.datamodule import WindowConfig
-from .data.log import Role, StationLog
+from .data.log import Resample, Role, StationLog
+from .data.quality.config import QualityConfig
+from .data.quality.screen import screen
 from .data.readers import read_log
+from .data.readers.limits import Limits
 from .data.simulate import RingConfig, simulate_ring
 from .errors import ConfigError
 from .forecaster import LEVELS, ForecasterConfig
@@ -58,13 +61,15 @@ class DataConfig(WindowConfig):
     Attributes
     ----------
     path
-        file or folder of the log; without one a network is simulated
+        file, folder or database of the log; without one a network is simulated
     format
-        format of the files: ``auto`` looks at their content; ``table`` or ``radnet``
+        format of the files: ``auto`` looks at their content; or the name of a reader
     tz
         time zone of times that state none, e.g. Europe/Berlin
     units
         unit per tag, or one for all; overrides what headers say
+    convert
+        what one unit of a quantity that is no dose rate stands for: ``{µR/h: 8.7 nSv/h}`` or ``{cpm: LND-7317}``
     step
         step of the time grid, e.g. 10min; found from the times if not given
     start
@@ -75,6 +80,12 @@ class DataConfig(WindowConfig):
         keep these stations only
     duplicates
         rows of one step that disagree: ``error``, ``first``, ``last``, ``mean``, ``nearest``
+    resample
+        irregular readings, for all tags or by tag: ``mean``, ``last``, ``sum``, ``interpolate``
+    hold
+        longest time a held or interpolated value may bridge, e.g. 2h
+    ages
+        tags whose age of value, in minutes, is a further input
     time_column
         the column of times
     layout
@@ -83,6 +94,12 @@ class DataConfig(WindowConfig):
         role per tag: ``target``, ``input`` or ``known`` (ahead)
     tags
         CSV file that describes the tags (name, unit, quantity, station, latitude, longitude, role, resample)
+    options
+        what else the reader of the format takes, e.g. ``{separator: ;, date_order: dmy}``; see docs/readers.md
+    limits
+        how large a source may be
+    quality
+        rules that flag suspect readings; flagged readings are missing to the model (see ``ignored_flags``)
     rows
         use only the first rows of the log
     simulation
@@ -95,15 +112,22 @@ class DataConfig(WindowConfig):
     format: str = "auto"
     tz: str | None = None
     units: dict[str, str | None] | str | None = None
+    convert: dict[str, str] | None = None
     step: str | None = None
     start: str | None = None
     end: str | None = None
     stations: list[str] | None = None
     duplicates: str | None = None
+    resample: dict[str, Resample] | Resample | None = None
+    hold: str | None = None
+    ages: list[str] | None = None
     time_column: str | None = None
     layout: str = "auto"
     roles: dict[str, Role] | None = None
     tags: str | None = None
+    options: dict[str, Any] | None = None
+    limits: Limits = field(default_factory=Limits)
+    quality: QualityConfig = field(default_factory=QualityConfig)
     rows: int | None = None
     simulation: RingConfig = field(default_factory=RingConfig)
     coordinates: bool = True
@@ -161,28 +185,26 @@ class RunConfig:
         return ForecasterConfig("linear", {}, self.data, training, self.levels, False)
 
 
+#: Settings of `DataConfig` that `read_log` takes under the same name.
+_READING = (
+    *("tz", "units", "convert", "step", "start", "end", "stations", "duplicates", "resample", "hold", "ages"),
+    *("time_column", "layout", "roles", "tags"),
+)
+
+
 def load_log(config: DataConfig) -> StationLog:
-    """The log a configuration asks for: simulated, or read from ``path``."""
+    """The log a configuration asks for, simulated or read from ``path``, with the flags of the quality rules."""
     if config.path is None:
         log = simulate_ring(config.simulation).log
     else:
-        options = {"tags": config.tags} if config.tags is not None else {}
-        log = read_log(
-            config.path,
-            format=config.format,
-            tz=config.tz,
-            units=config.units,
-            step=config.step,
-            start=config.start,
-            end=config.end,
-            stations=config.stations,
-            duplicates=config.duplicates,
-            time_column=config.time_column,
-            layout=config.layout,
-            roles=config.roles,
-            **options,
-        )
-    return log if config.rows is None else log.rows(0, min(config.rows, len(log)))
+        given = {name: getattr(config, name) for name in _READING}
+        given = {name: value for name, value in given.items() if value is not None}
+        twice = sorted(given.keys() & (config.options or {}).keys())
+        if twice:
+            raise ConfigError(f"data.options repeats data.{', data.'.join(twice)}; give each once")
+        log = read_log(config.path, format=config.format, limits=config.limits, **given, **(config.options or {}))
+    log = log if config.rows is None else log.rows(0, min(config.rows, len(log)))
+    return screen(log, config.quality)
 
 
 def parse(arguments: Sequence[str], program: str) -> RunConfig:

@@ -13,6 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.logging import RichHandler
 
+from .data.command.printable import printable
 from .errors import AttentionMixerError, ConfigError
 
 DONE, FAULT, BAD_INPUT = 0, 1, 2
@@ -28,7 +29,9 @@ def front_door(main: Callable[[Sequence[str] | None], int]) -> Callable[..., int
         try:
             return main(arguments)
         except AttentionMixerError as error:
-            print(f"error: {error}", file=sys.stderr)
+            # a message can hold any text of a log
+            lines = [printable(line) for line in str(error).split("\n")]
+            print("error: " + "\n".join(lines), file=sys.stderr)
             return BAD_INPUT
         except KeyboardInterrupt:
             print("interrupted", file=sys.stderr)

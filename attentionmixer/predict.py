@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from .data.export import guard_text
 from .errors import ConfigError
 from .files import write_atomically
 from .forecaster import Forecaster
@@ -48,11 +49,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise ConfigError(f"--output {options.output} cannot be written: {error.strerror or error}") from error
     print(f"{forecast!r}\nforecast: {options.output}")
     return 0
-
-
-def guard_text(text: str) -> str:
-    """Text that a spreadsheet would run as a formula, made harmless by a leading apostrophe."""
-    return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 def _write(frame: pd.DataFrame, path: Path, kind: str) -> None:

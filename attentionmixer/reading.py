@@ -80,9 +80,10 @@ def read_for_run(arguments: argparse.Namespace, before: pd.Timedelta | None = No
         return _simulated(arguments, settings, start, given)
     if "units" in given:
         given["units"] = _units(given["units"])
-    from_start = None if start is None else start.isoformat()
     own = settings or DataConfig()
-    return load_log(replace(own, path=arguments.log, rows=None, start=from_start, end=arguments.end, **given))
+    # the whole log first: quality rules judge a reading by all that was read, so a part alone could get other flags
+    log = load_log(replace(own, path=arguments.log, rows=None, start=None, end=None, **given))
+    return _part(log, start, arguments.end)
 
 
 def first_moment(arguments: argparse.Namespace) -> pd.Timestamp | None:
@@ -100,10 +101,13 @@ def _simulated(
         raise ConfigError("name the log: this run was not made on the simulated network")
     if given:
         raise ConfigError(f"--{next(iter(given))} is for a log that is read; name the log after the run")
-    bound = Period.parse(None, arguments.end).end
-    end = None if bound is None else pd.Timestamp(bound, tz="UTC")
-    log = load_log(settings)
-    return log if start is None and end is None else log.between(start, end)
+    return _part(load_log(settings), start, arguments.end)
+
+
+def _part(log: StationLog, start: pd.Timestamp | None, end: str | None) -> StationLog:
+    bound = Period.parse(None, end).end
+    last = None if bound is None else pd.Timestamp(bound, tz="UTC")
+    return log if start is None and last is None else log.between(start, last)
 
 
 def _units(text: str) -> dict[str, str | None] | str:

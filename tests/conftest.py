@@ -39,6 +39,12 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(scope="session")
+def headers() -> dict[str, str]:
+    """Tag of the small simulated network → header with its unit, as a file of dose rates must state it."""
+    return {tag.name: f"{tag.name} [{tag.unit}]" for tag in simulate_ring(posts=3, days=4).log.tags if tag.unit}
+
+
+@pytest.fixture(scope="session")
 def tiny_arguments() -> tuple[str, ...]:
     """Command line of the smallest sensible training."""
     return TINY

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from attentionmixer import cli, evaluate, predict
+from attentionmixer.data.export import guard_text
 from attentionmixer.data.simulate import simulate_ring
-from attentionmixer.predict import guard_text
 
 
 def test_predict_writes_a_table_with_times_after_the_log(tiny_run: Path, tmp_path: Path) -> None:
@@ -23,9 +23,9 @@ def test_predict_writes_a_table_with_times_after_the_log(tiny_run: Path, tmp_pat
     assert frame["point"].dtype.kind == "f"
 
 
-def test_predict_reads_a_users_file(tiny_run: Path, tmp_path: Path) -> None:
+def test_predict_reads_a_users_file(tiny_run: Path, tmp_path: Path, headers: dict[str, str]) -> None:
     log = simulate_ring(posts=3, days=4).log
-    log.to_frame().iloc[:300].to_csv(tmp_path / "log.csv", index_label="time")
+    log.to_frame().iloc[:300].rename(columns=headers).to_csv(tmp_path / "log.csv", index_label="time")
     output = tmp_path / "f.parquet"
     assert predict.main([str(tiny_run), str(tmp_path / "log.csv"), "--output", str(output)]) == 0
     assert pd.read_parquet(output)["time"].min() == log.time[299] + log.step

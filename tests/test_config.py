@@ -9,7 +9,7 @@ import yaml
 
 from attentionmixer import train
 from attentionmixer.config import config_path, load_log, parse
-from attentionmixer.errors import ConfigError
+from attentionmixer.errors import ConfigError, LogError
 
 PACKAGED = sorted((Path(__file__).resolve().parents[1] / "configs").glob("*.yaml"))
 
@@ -133,3 +133,54 @@ def test_rows_cut_the_log_at_its_start(tiny_arguments: tuple[str, ...]) -> None:
     cut = load_log(parse([*tiny_arguments, "--data.rows=100"], "test").data)
     assert len(cut) == 100
     assert cut.time[0] == whole.time[0]
+
+
+def test_every_option_of_reading_is_a_setting(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    rows = "".join(f"{day:02d}/05/2024 00:00;{day},5;{day}\n" for day in range(1, 10))
+    log.write_text("# a remark\nwhen;A [uR/h];V7\n" + rows, encoding="utf-8")
+    options = '{"separator": ";", "date_order": "dmy", "comment": "#"}'
+    config = parse(
+        [
+            f"--data.path={log}",
+            "--data.tz=Europe/Berlin",
+            '--data.convert={"A": "8.7 nSv/h"}',
+            '--data.units={"V7": null, "A": "uR/h"}',
+            '--data.resample={"V7": "last"}',
+            '--data.ages=["V7"]',
+            f"--data.options={options}",
+        ],
+        "test",
+    )
+    read = load_log(config.data)
+    assert read.names == ("A", "V7", "V7 age") and read.tags[0].unit == "nSv/h"
+    assert float(read.values[-1, 0]) == pytest.approx(9.5 * 8.7)
+    # the day that began at 22:00 UTC lies in the step that ends at midnight
+    assert str(read.time[0]) == "2024-05-01 00:00:00+00:00"
+
+
+def test_an_option_given_twice_is_refused(tmp_path: Path) -> None:
+    config = parse([f"--data.path={tmp_path}", "--data.tz=UTC", '--data.options={"tz": "UTC"}'], "test")
+    with pytest.raises(ConfigError, match=r"data\.options repeats data\.tz"):
+        load_log(config.data)
+
+
+def test_quality_rules_and_limits_are_settings(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    values = [f"{70 + h % 7}.{h % 10},{80 + h % 5}.{h % 9}" for h in range(96)]
+    values[30] = "9000,80.1"
+    rows = [f"2024-05-{1 + h // 24:02d}T{h % 24:02d}:00Z,{cells}\n" for h, cells in enumerate(values)]
+    log.write_text("time,A [nSv/h],B [nSv/h]\n" + "".join(rows), encoding="utf-8")
+    assert load_log(parse([f"--data.path={log}"], "test").data).quality.flags == {"spike": 1}
+    off = parse([f"--data.path={log}", "--data.quality.rules=[]"], "test")
+    assert load_log(off.data).quality.flags == {}
+    few = parse([f"--data.path={log}", "--data.limits.rows=10"], "test")
+    with pytest.raises(LogError, match="limit is 10"):
+        load_log(few.data)
+    assert "no quality rule 'spikes'; did you mean 'spike'" in refused(['--data.quality.rules=["spikes"]'])
+    assert "no quality flag sticky" in refused(['--data.ignored_flags=["sticky"]'])
+
+
+@pytest.mark.parametrize("key", ["data.quality", "data.limits", "data.quality.stuck"])
+def test_a_text_in_the_place_of_settings_is_refused(key: str) -> None:
+    assert key in refused([f"--{key}=os.system"])

@@ -40,11 +40,15 @@ def test_errors_agree_with_a_recomputation_and_persistence_repeats_the_last_read
 
 
 def test_a_log_without_any_target_reading_is_no_data_and_still_json(
-    tiny_run: Path, tiny: tuple[Forecaster, StationLog], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tiny_run: Path,
+    tiny: tuple[Forecaster, StationLog],
+    tmp_path: Path,
+    headers: dict[str, str],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     frame = tiny[1].to_frame()
     frame.iloc[24:, :3] = np.nan
-    frame.to_csv(tmp_path / "log.csv", index_label="time")
+    frame.rename(columns=headers).to_csv(tmp_path / "log.csv", index_label="time")
     assert evaluate.main([str(tiny_run), str(tmp_path / "log.csv"), "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["mse"] is None
@@ -91,13 +95,14 @@ def test_from_the_start_of_the_test_part_it_finds_what_the_run_found(
     tiny_run: Path,
     tiny: tuple[Forecaster, StationLog],
     tmp_path: Path,
+    headers: dict[str, str],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     metrics = json.loads((tiny_run / "metrics.json").read_text(encoding="utf-8"))
     start = json.loads((tiny_run / "forecaster.json").read_text(encoding="utf-8"))["provenance"]["test_start"]
     source = []
     if from_file:
-        tiny[1].to_frame().to_csv(tmp_path / "log.csv", index_label="time")
+        tiny[1].to_frame().rename(columns=headers).to_csv(tmp_path / "log.csv", index_label="time")
         source = [str(tmp_path / "log.csv")]
     assert evaluate.main([str(tiny_run), *source, "--start", start, "--json"]) == 0
     result = json.loads(capsys.readouterr().out)

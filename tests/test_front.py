@@ -34,6 +34,11 @@ def test_what_the_user_can_mend_is_two_without_a_traceback(
     assert capsys.readouterr().err == "error: column x, row 3\n"
 
 
+def test_no_text_of_a_log_in_an_error_is_a_command_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert door(LogError("column '\x1b[2Jx'\nsecond line")) == 2
+    assert capsys.readouterr().err == "error: column '\\x1b[2Jx'\nsecond line\n"
+
+
 def test_a_fault_of_ours_is_one_with_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     assert door(ZeroDivisionError("a fault")) == 1
     error = capsys.readouterr().err

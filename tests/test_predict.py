@@ -15,6 +15,8 @@ from attentionmixer import predict
 from attentionmixer.data.simulate import simulate_ring
 
 LINES_ON_A_SCREEN = 24
+# a file of dose rates must state their unit
+HEADERS = {tag.name: f"{tag.name} [{tag.unit}]" for tag in simulate_ring(posts=3, days=4).log.tags if tag.unit}
 
 
 @pytest.fixture(scope="module")
@@ -24,14 +26,14 @@ def frame() -> pd.DataFrame:
 
 
 def forecast(run: Path, frame: pd.DataFrame, folder: Path, *options: str) -> pd.DataFrame:
-    frame.to_csv(folder / "log.csv", index_label="time")
+    frame.rename(columns=HEADERS).to_csv(folder / "log.csv", index_label="time")
     output = folder / "f.parquet"
     assert predict.main([str(run), str(folder / "log.csv"), "--output", str(output), *options]) == 0
     return pd.read_parquet(output)
 
 
 def refused(run: Path, frame: pd.DataFrame, folder: Path, capsys: pytest.CaptureFixture[str], *options: str) -> str:
-    frame.to_csv(folder / "log.csv", index_label="time")
+    frame.rename(columns=HEADERS).to_csv(folder / "log.csv", index_label="time")
     assert predict.main([str(run), str(folder / "log.csv"), "--output", str(folder / "f.csv"), *options]) == 2
     error = capsys.readouterr().err
     assert "Traceback" not in error
@@ -45,7 +47,7 @@ def test_columns_in_another_order_and_a_further_one_change_nothing(
 ) -> None:
     plain = forecast(tiny_run, frame, tmp_path)
     with caplog.at_level(logging.WARNING):
-        other = forecast(tiny_run, frame[frame.columns[::-1]].assign(further=1.0), tmp_path)
+        other = forecast(tiny_run, frame[frame.columns[::-1]].assign(**{"further [bar]": 1.0}), tmp_path)
     pd.testing.assert_frame_equal(plain, other)
     assert "further" in caplog.text
 
@@ -86,7 +88,7 @@ def test_back_to_back_forecasts_cover_the_log_without_overlap(
 
 
 def test_the_same_command_writes_the_same_bytes(tiny_run: Path, frame: pd.DataFrame, tmp_path: Path) -> None:
-    frame.to_csv(tmp_path / "log.csv", index_label="time")
+    frame.rename(columns=HEADERS).to_csv(tmp_path / "log.csv", index_label="time")
     for name in ("a.csv", "b.csv"):
         assert predict.main([str(tiny_run), str(tmp_path / "log.csv"), "--output", str(tmp_path / name)]) == 0
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()

@@ -11,18 +11,28 @@ from .readers import read_log
 
 if TYPE_CHECKING:
     from .datamodule import RadiationDataModule, WindowConfig
+    from .quality.config import QualityConfig
+    from .quality.screen import screen
     from .simulate import simulate_ring
 
 #: Loaded when first used: who only reads a log does not wait for the training framework.
-_HOMES = {"RadiationDataModule": "datamodule", "WindowConfig": "datamodule", "simulate_ring": "simulate"}
+_HOMES = {
+    "QualityConfig": "quality.config",
+    "RadiationDataModule": "datamodule",
+    "WindowConfig": "datamodule",
+    "screen": "quality.screen",
+    "simulate_ring": "simulate",
+}
 
 __all__ = [
+    "QualityConfig",
     "QualityRecord",
     "RadiationDataModule",
     "StationLog",
     "Tag",
     "WindowConfig",
     "read_log",
+    "screen",
     "simulate_ring",
 ]
 

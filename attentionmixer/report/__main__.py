@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import AttentionMixerError
+from ..files import MANIFEST, verify_manifest, write_manifest
 from . import write_report
 
 
@@ -23,12 +24,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     try:
+        whole = _is_whole(options.run)
         path = write_report(options.run, options.output)
+        if whole:
+            write_manifest(options.run)
     except AttentionMixerError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(path)
     return 0
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether a run is what its manifest says, so that the manifest may be written again for a new report."""
+    try:
+        verify_manifest(folder)
+    except AttentionMixerError:
+        return False
+    return (folder / MANIFEST).is_file()
 
 
 if __name__ == "__main__":

@@ -7,15 +7,13 @@ import os
 import tempfile
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
 from ..errors import RunError
 from . import account, accuracy, card, spatial, temporal, trend_view
 from .run import Run, load_run
+from .shell import fill
 from .svg import drawing_style
-from .text import clean, duration, moment
-from .verdict import ADVISORY, judge
+from .text import duration, moment
+from .verdict import judge
 
 logger = logging.getLogger(__name__)
 
@@ -57,31 +55,17 @@ def render(run: Run) -> str:
             card.model_card(run),
             card.reproduce(run),
         ]
-    environment = Environment(
-        loader=PackageLoader("attentionmixer.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    # the style sheet is ours, and CSS has no escapes that HTML knows
-    style = Markup(environment.get_template("style.css").render())
     stations = len({tag.station for tag in run.tags if tag.station is not None})
-    return environment.get_template("report.html.j2").render(
-        style=style,
-        verdict=judge(run),
-        advisory=ADVISORY,
-        sections=sections,
-        name=clean(run.name),
-        model=clean(str(run.model.get("name", "model"))),
-        made=moment(run.environment.get("date") or run.provenance.get("created")),
-        facts=[
-            f"{len(run.tags)} tag{'s' if len(run.tags) != 1 else ''}",
-            *([f"{stations} station{'s' if stations != 1 else ''}"] if stations else []),
-            f"step {duration(run.step_minutes)}",
-            f"{duration(run.ahead(run.horizon))} ahead",
-        ],
-    )
+    made = moment(run.environment.get("date") or run.provenance.get("created"))
+    facts = [
+        str(run.model.get("name", "model")),
+        f"{len(run.tags)} tag{'s' if len(run.tags) != 1 else ''}",
+        *([f"{stations} station{'s' if stations != 1 else ''}"] if stations else []),
+        f"step {duration(run.step_minutes)}",
+        f"{duration(run.ahead(run.horizon))} ahead",
+        f"made {made} UTC",
+    ]
+    return fill("report of a training run", run.name, " · ".join(facts), judge(run), sections)
 
 
 def _write(target: Path, page: str) -> None:

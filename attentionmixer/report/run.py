@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import json
 import logging
@@ -109,12 +110,15 @@ def load_run(folder: Path) -> Run:
             raise RunError(f"{forecaster} is damaged: the tag {tag.name!r} has a field that is no text; {_AGAIN}")
     if not isinstance(quality.masked, Mapping):
         raise RunError(f"{forecaster} is damaged: the masked values are no table of reasons; {_AGAIN}")
+    if not _is_calendar(quality.flags, quality.calendar):
+        raise RunError(f"{forecaster} is damaged: the flagged values are no counts by flag and day; {_AGAIN}")
     if not tags or step <= pd.Timedelta(0) or horizon < 1 or lookback < 1:
         raise RunError(f"{forecaster} is damaged: it names no tag, or a step, lookback or horizon below 1; {_AGAIN}")
     forecasts = folder / "forecasts.parquet"
     weights = folder / "model.safetensors"
     manifest = _json(folder / "manifest.json") or {}
-    promised = manifest.get(weights.name)
+    hashes = manifest.get("sha256")
+    promised = hashes.get(weights.name) if isinstance(hashes, dict) else None
     return Run(
         name=folder.resolve().name,
         tags=tags,
@@ -132,6 +136,24 @@ def load_run(folder: Path) -> Run:
         weights_sha256=_sha256(weights) if weights.is_file() else None,
         promised_sha256=promised if isinstance(promised, str) else None,
     )
+
+
+def _is_calendar(flags: object, calendar: object) -> bool:
+    if not isinstance(flags, Mapping) or not isinstance(calendar, Mapping):
+        return False
+    tables = [flags, *calendar.values()]
+    if not all(isinstance(table, Mapping) and table for table in tables[1:]):
+        return False
+    counts = [number for table in tables for number in table.values()]
+    days = [day for table in calendar.values() for day in table]
+    return all(isinstance(number, int) and number > 0 for number in counts) and all(map(_is_day, days))
+
+
+def _is_day(text: object) -> bool:
+    try:
+        return isinstance(text, str) and 1700 < dt.date.fromisoformat(text).year < 2262
+    except ValueError:
+        return False
 
 
 def _text(path: Path) -> str | None:

@@ -99,7 +99,7 @@ def write_run(
     _spatial_routes(folder / "routes", rng, tags, rounds)
     _temporal_routes(folder / "routes", rng, rounds, lookback / parts * delta.total_seconds() / 60, parts=parts)
     hashes = {"model.safetensors": hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()}
-    _write_json(folder / "manifest.json", hashes)
+    _write_json(folder / "manifest.json", {"sha256": hashes})
     return folder
 
 

@@ -127,7 +127,7 @@ def test_decisions_gaps_masks_and_hash_are_told(page: Page, network_run: Path) -
         "19 gap(s)",
         "4 shorter gap(s)",
         "AZ_PHOENIX_2020.csv",
-        manifest["model.safetensors"],
+        manifest["sha256"]["model.safetensors"],
         "python -m attentionmixer.train --config configs/quickstart.yaml",
         "torch 2.13.0",
     ):

@@ -1,0 +1,1 @@
+"""What the commands of ``python -m attentionmixer.data`` do, apart from drawing: options, findings, words, JSON."""
