@@ -39,7 +39,7 @@ _TRADE: dict[str, tuple[str, str]] = {
     "-": ("-", "generic"),
     "1": ("-", "generic"),
 }
-_AMOUNT = re.compile(r"([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*(.+)")
+_AMOUNT = re.compile(r"((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(.+)")
 _MICRO = re.compile("[\u00b5\u03bc]")
 _ROENTGEN = re.compile(r"(?:m|n|\u00b5|u)?R/(?:h|hr|s|min)")
 _PLAIN = re.compile(r"[A-Za-z0-9\u00b5\u00b0\u00b2\u00b3%*^/().\- \u00b7]+")

@@ -232,7 +232,9 @@ def test_what_can_be_is_known_for_each_quantity_and_unit(make_log, flagged, kind
     assert LIMITS[kind] == (low, high)
     quantity, unit = kind.rstrip("]").split(" [")
     outside = [low - max(1.0, abs(low) * 1e-3), high * 1.001]
-    log = make_log({"A": [low, outside[0], (low + high) / 2, outside[1], np.float32(high)]}, quantity=quantity, unit=unit)
+    log = make_log(
+        {"A": [low, outside[0], (low + high) / 2, outside[1], np.float32(high)]}, quantity=quantity, unit=unit
+    )
     assert flagged(log, "range") == [1, 3]
 
 

@@ -70,7 +70,7 @@ def cut_lines(blocks: Iterable[bytes], encoding: Encoding, name: str, limits: Li
     NotUtf8Error: the encoding was taken for UTF-8 and is not.
     LogError: the content is not of its encoding, or a line is too long.
     """
-    begun, before = b"", 0
+    begun, before, held = b"", 0, Lines(b"", 0)
     for piece in _transcoded(blocks, encoding, name):
         text = begun + piece
         cut = text.rfind(b"\n") + 1
@@ -79,10 +79,13 @@ def cut_lines(blocks: Iterable[bytes], encoding: Encoding, name: str, limits: Li
             begun = text
             continue
         begun, text = text[cut:], text[:cut]
-        yield _checked(Lines(text, before), encoding, name, limits)
+        if held.text:
+            yield _checked(held, encoding, name, limits)
+        # a last line without an end belongs to the lines before it: a small table is known by all its lines
+        held = Lines(text, before)
         before += text.count(b"\n")
-    if begun:
-        yield _checked(Lines(begun, before), encoding, name, limits)
+    if held.text or begun:
+        yield _checked(Lines(held.text + begun, held.before), encoding, name, limits)
 
 
 def _transcoded(blocks: Iterable[bytes], encoding: Encoding, name: str) -> Iterator[bytes]:

@@ -269,9 +269,7 @@ def test_types_that_state_no_standard_deviation_say_so(kind: str, reason: str) -
         ("1", "A", "frobs", 200, "its unit or that of the value is unknown"),
     ],
 )
-def test_what_is_no_standard_uncertainty_says_why(
-    stated: str, kind: str, unit: str, value: float, reason: str
-) -> None:
+def test_what_is_no_standard_uncertainty_says_why(stated: str, kind: str, unit: str, value: float, reason: str) -> None:
     assert sigma_of_one(stated, kind, unit, value=value) == f"no standard uncertainty: {reason}"
 
 
@@ -331,7 +329,8 @@ IN_MESSAGE = "\\BEGIN_<section>; or \\END_EURDEP; was expected in the message th
         ("nothing", "m.eur holds no \\BEGIN_EURDEP; so it is no EURDEP 2.x message; check what was fetched"),
         (
             "\\BEGIN_EURDEP;\n\\BEGIN_METEO;\n",
-            "m.eur ends inside METEO, which begins at line 2 and has no \\END_METEO; the file was cut off: fetch it again",
+            "m.eur ends inside METEO, which begins at line 2 and has no \\END_METEO; the file was cut off: fetch it "
+            "again",
         ),
         (
             "\n\\BEGIN_METEO;\n",
@@ -358,8 +357,8 @@ IN_MESSAGE = "\\BEGIN_<section>; or \\END_EURDEP; was expected in the message th
         ),
         (
             "\\BEGIN_EURDEP;\n\\BEGIN_METEO;\n\\BEGIN_DEFAULT;\n\\FIELD_LIST A;\n",
-            "m.eur line 4: \\FIELD_LIST cannot stand among defaults; \\END_DEFAULT; was expected, for DEFAULT begins at "
-            "line 3",
+            "m.eur line 4: \\FIELD_LIST cannot stand among defaults; \\END_DEFAULT; was expected, for DEFAULT begins "
+            "at line 3",
         ),
         (
             "\\BEGIN_EURDEP;\n\\BEGIN_HEADER;\n\\BEGIN_DEFAULT;\n",
@@ -375,7 +374,8 @@ def test_text_that_does_not_nest_is_refused_with_its_line_and_what_was_expected(
 
 @pytest.mark.parametrize("section", ["LOCALITY", "RADIOLOGICAL", "METEO"])
 def test_each_list_of_records_may_have_defaults(section: str) -> None:
-    text = f"\\BEGIN_EURDEP;\n\\BEGIN_{section};\n\\BEGIN_DEFAULT;\n\\A b;\n\\END_DEFAULT;\n\\1;\n\\END {section};\n\\END_EURDEP;"
+    records = f"\\BEGIN_{section};\n\\BEGIN_DEFAULT;\n\\A b;\n\\END_DEFAULT;\n\\1;\n\\END {section};\n"
+    text = f"\\BEGIN_EURDEP;\n{records}\\END_EURDEP;"
     assert [i.kind for i in items(text, "m.eur")] == ["message", "section", "default", "record"]
 
 

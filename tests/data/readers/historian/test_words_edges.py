@@ -264,9 +264,7 @@ def test_the_value_is_found_under_each_of_its_names(name: str) -> None:
     assert find_plan(["Time", "Tag", name]).value == name
 
 
-@pytest.mark.parametrize(
-    "name", ["Unit", "Units", "UOM", "Units Abbreviation", "EngUnits", "Engineering Units", "EU"]
-)
+@pytest.mark.parametrize("name", ["Unit", "Units", "UOM", "Units Abbreviation", "EngUnits", "Engineering Units", "EU"])
 def test_the_unit_is_found_under_each_of_its_names(name: str) -> None:
     assert find_plan(["Time", "Tag", "Value", name]).unit == name
 
@@ -349,7 +347,10 @@ def test_a_name_of_500_characters_is_one_and_a_longer_one_is_not() -> None:
 @pytest.mark.parametrize(
     ("suffix", "kind"),
     [
-        *((s, "status") for s in ("Quality", "OPC Quality", "Data Quality", "Quality Code", "Status Code", "Status", "Q")),
+        *(
+            (s, "status")
+            for s in ("Quality", "OPC Quality", "Data Quality", "Quality Code", "Status Code", "Status", "Q")
+        ),
         *(("Good", "good"), ("Bad", "bad"), ("Questionable", "questionable"), ("Substituted", "substituted")),
     ],
 )

@@ -110,9 +110,7 @@ def test_the_unit_is_found_under_each_of_its_names(read: Read, name: str) -> Non
         *((n, 0.01, "above the measuring range (>0.01)") for n in ("測定上限", "測定範囲上限")),
     ],
 )
-def test_measuring_ranges_are_found_under_each_of_their_names(
-    read: Read, name: str, limit: float, reason: str
-) -> None:
+def test_measuring_ranges_are_found_under_each_of_their_names(read: Read, name: str, limit: float, reason: str) -> None:
     records = posts()
     records[1][name] = limit
     assert read(records).quality.masked == {reason: 1}
@@ -179,7 +177,9 @@ def test_weather_without_a_unit_is_in_the_usual_one_and_that_is_said(
     log = read(posts(**{name: 4}))
     assert values(log, tag) == [4, 4, 4]
     assert log.tags[1].unit == unit
-    assert f"3 value(s) of {name} state no unit and were taken as {unit}; units= states another" in log.quality.decisions
+    assert (
+        f"3 value(s) of {name} state no unit and were taken as {unit}; units= states another" in log.quality.decisions
+    )
 
 
 @pytest.mark.parametrize(
