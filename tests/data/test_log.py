@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attentionmixer.data.quality import Flag
 from attentionmixer.data import QualityRecord, StationLog, Tag
+from attentionmixer.data.quality import Flag
 from attentionmixer.errors import LogError
 
 

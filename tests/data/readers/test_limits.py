@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from attentionmixer.data.readers.table.parts import FileRules
 from attentionmixer.data.readers.limits import Limits
 from attentionmixer.data.readers.source import expand
 from attentionmixer.data.readers.table.file import TableFile, load
+from attentionmixer.data.readers.table.parts import FileRules
 from attentionmixer.errors import LogError
 
 TEXT = "time,A,B\n2024-05-01T00:00Z,1,5\n2024-05-01T01:00Z,2,6\n2024-05-01T02:00Z,3,7\n"

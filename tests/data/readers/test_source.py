@@ -10,10 +10,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from attentionmixer.data.readers.table.parts import FileRules
 from attentionmixer.data.readers.limits import Limits
 from attentionmixer.data.readers.source import expand
 from attentionmixer.data.readers.table.file import load
+from attentionmixer.data.readers.table.parts import FileRules
 from attentionmixer.errors import LogError
 
 TEXT = b"time,A\n2024-05-01T00:00Z,1\n2024-05-01T01:00Z,2\n"

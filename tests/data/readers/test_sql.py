@@ -13,10 +13,10 @@ import pytest
 
 from attentionmixer.data import read_log
 from attentionmixer.data.readers import sql
-from attentionmixer.data.readers.table.parts import FileRules, TableFile
 from attentionmixer.data.readers.limits import Limits
 from attentionmixer.data.readers.source import expand
 from attentionmixer.data.readers.table.file import load
+from attentionmixer.data.readers.table.parts import FileRules, TableFile
 from attentionmixer.errors import LogError
 
 NAN = float("nan")

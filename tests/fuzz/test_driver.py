@@ -1,0 +1,51 @@
+"""The command that fuzzes, as far as it goes without fuzzing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from attentionmixer.data.readers import READERS
+
+HERE = Path(__file__).resolve().parent
+
+
+def test_without_atheris_there_is_a_sentence_and_exit_code_2(
+    driver: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(driver, "find_spec", lambda _: None)
+    assert driver.main([]) == 2
+    assert "atheris is not installed" in capsys.readouterr().err
+
+
+def test_every_reader_has_a_corpus_and_a_dictionary(driver: ModuleType) -> None:
+    assert {folder.name for folder in driver.CORPUS.iterdir()} == set(READERS)
+    assert {file.stem for file in driver.DICTIONARIES.iterdir()} == set(READERS)
+
+
+def test_a_finding_of_a_process_is_counted_and_shown(
+    driver: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(driver, "find_spec", lambda _: "atheris")
+    said = "finding: odl-crash-1\nTraceback\n\nstat::number_of_executed_units: 7\nstat::peak_rss_mb: 300\n"
+
+    def start(name: str, options: dict[str, object], *folders: Path) -> subprocess.CompletedProcess[str]:
+        assert name == "odl" and options["max_total_time"] == 1 and folders[1] == driver.CORPUS / "odl"
+        return subprocess.CompletedProcess([], 0, "", said)
+
+    monkeypatch.setattr(driver, "_start", start)
+    assert driver.main(["--reader", "odl", "--seconds", "1", "--json", str(tmp_path / "o.json")]) == 1
+    shown = capsys.readouterr()
+    assert "| odl | 7 |" in shown.out and "Traceback" in shown.err
+    assert '"findings": 1' in (tmp_path / "o.json").read_text()
+
+
+def test_it_runs_from_any_directory(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, HERE / "fuzz_readers.py", "--help"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "--seconds" in done.stdout
