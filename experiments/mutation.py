@@ -67,12 +67,18 @@ class Cover:
     """Tests that fail without any mutant; none of them is used."""
 
     def tests(self, mutant: Mutant) -> set[str]:
-        """Tests that execute the changed statement; those that execute its file where it runs on import."""
+        """Tests that execute the changed statement.
+
+        What runs on import no test executes: then all that do anything in its file, and all beside it, since reading
+        a constant or a setting executes no line.
+        """
         if mutant.scope:
             first, last = mutant.span
             found = [self.lines.get((mutant.file, line), set()) for line in range(first, last + 1)]
         else:
             found = [tests for (file, _), tests in self.lines.items() if file == mutant.file]
+            beside = Path("tests", *Path(mutant.file).parts[1:]).parents
+            found.append({test for test in self.seconds if Path(test.split("::")[0]).parent in beside})
         return set().union(*found) - self.failed
 
 
@@ -370,13 +376,14 @@ def page(results: Mapping[str, Any]) -> str:
     """The results in words and tables."""
     rows, population, about = results["mutants"], results["population"], results["environment"]
 
-    def line(name: str, part: Sequence[Mapping[str, Any]]) -> str:
-        share, low, high = score(part, population)
+    def line(name: str, part: Sequence[Mapping[str, Any]], *, weighed: bool = True) -> str:
         killed = sum(r["killed"] for r in part)
         late = sum(r["outcome"] == "timeout" for r in part)
-        there = sum(population[file] for file in {r["file"] for r in part})
-        interval = f"{low:.0%} to {high:.0%}"
-        cells = (name, f"{there:,}", len(part), killed, late, len(part) - killed, f"{share:.1%}", interval)
+        share, low, high = (
+            score(part, population) if weighed else (killed / len(part), *wilson(killed / len(part), len(part)))
+        )
+        there = f"{sum(population[file] for file in {r['file'] for r in part}):,}" if weighed else "–"
+        cells = (name, there, len(part), killed, late, len(part) - killed, f"{share:.1%}", f"{low:.0%} to {high:.0%}")
         return f"| {' | '.join(map(str, cells))} |"
 
     head = ["| part | mutants | tried | killed | of these by time-out | survived | score | 95 % |", "|" + "---|" * 8]
@@ -386,7 +393,8 @@ def page(results: Mapping[str, Any]) -> str:
     text += [
         f"Made by `{about['command']}` on {about['date'][:10]}, Python {about['python']}; "
         f"{results['tests']:,} tests, seed {results['seed']}, time-out {TIMEOUT} s. "
-        "Scores of parts weigh each file by the mutants it has; intervals are Wilson's.",
+        "Scores of parts weigh each file by the mutants it has, those of kinds do not; intervals are Wilson's.",
+        *([results["remark"]] if results.get("remark") else []),
         "",
         *head,
         line("**all**", rows),
@@ -402,7 +410,10 @@ def page(results: Mapping[str, Any]) -> str:
             "",
         ]
     text += ["## By kind of fault", "", *head]
-    text += [line(kind, [r for r in rows if r["operator"] == kind]) for kind in sorted({r["operator"] for r in rows})]
+    text += [
+        line(kind, [r for r in rows if r["operator"] == kind], weighed=False)
+        for kind in sorted({r["operator"] for r in rows})
+    ]
     text += ["", "## By file", "", *head]
     text += [
         line(f"`{short[file]}`", [r for r in rows if r["file"] == file]) for file in sorted({r["file"] for r in rows})

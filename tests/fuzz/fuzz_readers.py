@@ -30,7 +30,7 @@ HERE = Path(__file__).resolve().parent
 CORPUS, DICTIONARIES = HERE / "corpus", HERE / "dictionaries"
 #: Longest input in bytes, longest time for one in seconds, and most resident memory in MB, libraries (350) included.
 LENGTH, PATIENCE, MEMORY = 4096, 20, 1500
-#: A process is renewed after so many seconds, since what atheris and libFuzzer keep of each run adds up.
+#: A process is renewed after so many seconds at most, since what atheris and libFuzzer keep of each run adds up.
 SLICE = 200
 #: One thread each, and one heap: the inputs are tiny, and what they may allocate is limited.
 SINGLE = {"OMP_NUM_THREADS": "1", "ARROW_IO_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
@@ -102,13 +102,30 @@ def _fuzz(name: str, seconds: int, into: Path | None) -> Outcome:
             stated = {key: int(value) for key, value in re.findall(r"stat::(\w+):\s+(\d+)", done.stderr)}
             runs += stated.get("number_of_executed_units", 0)
             peak = max(peak, stated.get("peak_rss_mb", 0))
-            findings += len(re.findall(r"^finding: ", done.stderr, re.MULTILINE)) + (done.returncode != 0)
+            findings += len(re.findall(r"^finding: ", done.stderr, re.MULTILINE))
             for report in re.findall(r"^finding: .*?\n\n", done.stderr, re.MULTILINE | re.DOTALL):
                 sys.stderr.write(report)
-            if done.returncode:
+            if done.returncode and not _was_it_all_before(name, done.stderr):
+                findings += 1
                 sys.stderr.write(f"--- {name}: exit {done.returncode}\n{done.stderr[-6000:]}\n")
                 break
     return Outcome(name, runs, passed, peak, findings)
+
+
+def _was_it_all_before(name: str, said: str) -> bool:
+    """Whether the input a process ended at breaks no promise by itself; it is thrown away then.
+
+    What atheris and libFuzzer keep grows within one process until any input may find no memory left.
+    """
+    written = re.search(r"Test unit written to (.+)$", said, re.MULTILINE)
+    if written is None:
+        return False
+    path = Path(written[1])
+    alone = _start(name, {"timeout": PATIENCE, "rss_limit_mb": MEMORY, "artifact_prefix": "again-"}, path)
+    if alone.returncode or "finding: " in alone.stderr:
+        return False
+    path.unlink()
+    return True
 
 
 def _merge(name: str, found: Path) -> int:

@@ -42,10 +42,10 @@ def test_a_seed_is_recognised_as_its_own_format(path: Path, targets: ModuleType)
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_most_seeds_of_a_reader_become_logs(name: str, targets: ModuleType) -> None:
+def test_half_the_seeds_of_a_reader_become_logs(name: str, targets: ModuleType) -> None:
     # seeds that are all refused would exercise nothing but the refusal
     logs = [targets.read_any(name, path.read_bytes()) for path in SEEDS if path.parent.name == name]
-    assert sum(log is not None for log in logs) * 2 > len(logs)
+    assert sum(log is not None for log in logs) * 2 >= len(logs)
 
 
 def test_the_corpus_stays_small() -> None:

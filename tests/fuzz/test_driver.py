@@ -44,6 +44,25 @@ def test_a_finding_of_a_process_is_counted_and_shown(
     assert '"findings": 1' in (tmp_path / "o.json").read_text()
 
 
+@pytest.mark.parametrize("alone", [0, 1])
+def test_an_input_that_ends_a_process_is_tried_alone(
+    driver: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, alone: int
+) -> None:
+    monkeypatch.setattr(driver, "find_spec", lambda _: "atheris")
+    unit = tmp_path / "odl-crash-2"
+    unit.write_bytes(b"{")
+
+    def start(name: str, options: dict[str, object], *folders: Path) -> subprocess.CompletedProcess[str]:
+        if folders == (unit,):
+            return subprocess.CompletedProcess([], alone, "", "")
+        return subprocess.CompletedProcess([], 77, "", f"artifact_prefix='x'; Test unit written to {unit}\n")
+
+    monkeypatch.setattr(driver, "_start", start)
+    # memory that a process gathered is no fault of its last input, and that input is not kept
+    assert driver.main(["--reader", "odl", "--seconds", "1"]) == alone
+    assert unit.exists() == bool(alone)
+
+
 def test_it_runs_from_any_directory(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, HERE / "fuzz_readers.py", "--help"], cwd=tmp_path, capture_output=True, text=True, check=True

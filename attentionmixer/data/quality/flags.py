@@ -63,7 +63,7 @@ def parse_flags(names: Sequence[str]) -> Flag:
     if unknown:
         known = ", ".join(name.lower() for name in Flag.__members__)
         raise ConfigError(f"there is no quality flag {', '.join(unknown)}; known: {known}")
-    return Flag(sum(Flag[name.upper()] for name in set(names)))
+    return Flag(sum(Flag[name] for name in {name.upper() for name in names}))
 
 
 def no_flags(shape: tuple[int, ...]) -> Flags:

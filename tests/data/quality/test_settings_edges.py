@@ -84,7 +84,7 @@ def test_flags_keep_the_numbers_under_which_they_are_stored() -> None:
 
 
 def test_flags_are_known_by_name_in_any_case() -> None:
-    assert parse_flags(["stuck", "Spike", "stuck"]) == Flag.STUCK | Flag.SPIKE
+    assert parse_flags(["stuck", "Spike", "STUCK"]) == Flag.STUCK | Flag.SPIKE
     assert parse_flags([]) == Flag(0)
     with pytest.raises(ConfigError) as refused:
         parse_flags(["stuck", "wet", "cold"])

@@ -32,7 +32,6 @@ def database(folder: Path, cells: list[tuple[Any, ...]]) -> str:
 def test_a_column_of_a_database_with_numbers_and_words_is_text(tmp_path: Path) -> None:
     cells = [("2024-05-01 00:00", 1, "open"), ("2024-05-01 01:00", 2.5, 7), ("2024-05-01 02:00", None, None)]
     table = load(expand(database(tmp_path, cells), Limits())[0], FileRules()).table
-    assert table.column("A").to_pylist() == [1, 2.5, None] if "A" in table.column_names else table.num_columns == 3
     assert table.column("B").to_pylist() == ["open", "7", None]
 
 
@@ -74,16 +73,6 @@ def test_steps_without_a_reading_of_an_irregular_log_are_gaps(tmp_path: Path) ->
     filled = sum(1 for row in log.values if row[0] == row[0])
     assert sum(gap.steps for gap in gaps) == len(log) - filled
     assert max(gap.steps for gap in gaps) > 20
-
-
-def test_a_historian_log_of_two_files_names_both(tmp_path: Path) -> None:
-    sources = []
-    for name in ("a.csv", "b.csv"):
-        path = tmp_path / name
-        path.write_text("Time,Tag,Value,Quality\n")
-        sources.append(Source(path))
-    with pytest.raises(LogError, match=r"a\.csv, b\.csv holds no reading|a\.csv"):
-        historian.read(sources)
 
 
 @pytest.mark.parametrize("level", ["bad", "fine"])

@@ -67,11 +67,18 @@ def parse(source: Source) -> RadnetFile:
     if table is not None:
         _check_header(source.name, names)
     # a file with a fault anywhere is read again line by line, so that only the faulty rows are lost
-    if table is not None and table[STATION].null_count == 0 and table[TIME].null_count == 0:
+    if table is not None and _is_named(table[STATION]) and table[TIME].null_count == 0:
         newlines = raw.count(b"\n") + (0 if raw.endswith(b"\n") else 1)
         if newlines == table.num_rows + 1:
             return RadnetFile(source.name, table, np.arange(2, table.num_rows + 2, dtype=np.int64), [])
     return _parse_line_by_line(source.name, raw)
+
+
+def _is_named(station: pa.ChunkedArray) -> bool:
+    """Whether every row names its station, without blanks around the name."""
+    trimmed = pc.utf8_trim_whitespace(station)
+    plain = pc.and_(pc.equal(trimmed, station), pc.not_equal(trimmed, ""))
+    return station.null_count == 0 and bool(pc.all(plain, min_count=0).as_py())
 
 
 def _check_header(name: str, found: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ....errors import LogError
 from ..limits import Limits
 from ..source import Source
 from .arrow import SAMPLE, Extras, Plan, faults, fill_columns, finish_file, is_text, slabs
@@ -38,6 +39,8 @@ def load_parquet(source: Source, rules: FileRules) -> TableFile:
         numbers = NumbersBuilder(plan.values, name, limits)
         numbers.extend(meta.num_rows)
         words = _read_words(file, plan, name, limits)
+        if plan.words:
+            _check_rows(name, meta.num_rows, words.num_rows)
         parts = [(groups, rows, slab) for groups, rows in _row_groups(meta) for slab in slabs(plan.values, rows)]
 
         def work(worker: int) -> None:
@@ -45,11 +48,18 @@ def load_parquet(source: Source, rules: FileRules) -> TableFile:
             own = pq.ParquetFile(stream, metadata=meta)
             for groups, rows, slab in parts[worker::WORKERS]:
                 table = own.read_row_groups(groups, columns=list(plan.values[slab]), use_threads=False)
+                _check_rows(name, rows.stop - rows.start, table.num_rows)
                 fill_columns(numbers, rows.start, slab.start, table)
 
         with ThreadPoolExecutor(WORKERS) as pool:
             list(pool.map(work, range(WORKERS)))
     return finish_file(name, plan, words, numbers, limits, Extras())
+
+
+def _check_rows(name: str, stated: int, there: int) -> None:
+    """Raise `LogError` where columns hold other than the rows that the file states: its parts contradict each other."""
+    if stated != there:
+        raise LogError(f"{name} is a damaged Parquet file: it states {stated} rows where a column has {there}")
 
 
 def _read_words(file: pq.ParquetFile, plan: Plan, name: str, limits: Limits) -> pa.Table:

@@ -292,3 +292,10 @@ def test_bytes_that_are_not_utf8_quarantine_their_row(write: Write) -> None:
     log = read_log(path)
     assert log.stations == ("XX: TOWN",)
     assert log.quality.quarantined[0].reason == "bytes that are not UTF-8"
+
+
+def test_a_blank_station_is_set_apart_in_a_file_without_other_faults_too(write: Write) -> None:
+    names = ("XX: TOWN", "  ", " XX: TOWN ")
+    log = read_log(write([row(f"01/01/2020 {hour:02d}:00:00", name=name) for hour, name in enumerate(names)]))
+    assert log.stations == ("XX: TOWN",) and balance(log) == (3, 2, 1, 0)
+    assert log.quality.quarantined[0].line == 3
