@@ -6,8 +6,8 @@ killed when one of them fails. No mutant is left out because it survived.
 
     python -m experiments.mutation --data DIR
 
-`--only readers/nra` looks at a part, `--page` writes the page anew from the JSON file, into which reasons for
-survivors that behave like the original may have been written by hand (`"equivalent": "..."`).
+`--only readers/nra --tests tests/data/readers/nra` looks at a part, `--page` writes the page anew from the JSON file,
+into which reasons for survivors that behave like the original may have been written by hand (`"equivalent": "..."`).
 """
 
 from __future__ import annotations
@@ -433,6 +433,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=20, help="of the sample (default: %(default)s)")
     parser.add_argument("--workers", type=int, default=2, help="mutants tried at a time (default: %(default)s)")
     parser.add_argument("--only", default="", help="files whose path has this in it (default: all)")
+    parser.add_argument("--tests", nargs="+", default=TESTS, help="tests to run (default: all of these rooms)")
     parser.add_argument("--to", type=Path, default=RESULTS / "mutation.json", help="file of the results")
     parser.add_argument("--page", action="store_true", help="only write the page anew")
     options = parser.parse_args(arguments)
@@ -466,7 +467,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         begun = time.monotonic()
         home = Path(folder) / "verdicts.pickle"
         session = Session(roots, [m for m in drawn if m.scope], home)
-        os.waitpid(fork(lambda: run_tests(root, TESTS, session, stop=False)), 0)
+        os.waitpid(fork(lambda: run_tests(root, options.tests, session, stop=False)), 0)
         cover, verdicts = pickle.loads(home.read_bytes())
         say(f"{len(verdicts)} faults in functions tried in {time.monotonic() - begun:.0f} s")
         again = [v.mutant for v in verdicts if v.outcome == "not tested"]
