@@ -41,7 +41,7 @@ from experiments.mutants import Mutant, mutants, mutated
 REPOSITORY = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).resolve().parent / "results"
 ROOMS = ("attentionmixer/data/readers", "attentionmixer/data/quality")
-TESTS = ("tests/data/readers", "tests/data/quality", "tests/data/test_broken_logs.py")
+TESTS = ("tests/data/readers", "tests/data/quality", "tests/data/test_broken_logs.py", "tests/data/test_frozen.py")
 #: What a mutant's process finds loaded already; the package itself is loaded by each anew.
 LIBRARIES = (
     "attentionmixer.train attentionmixer.data.quality.config hypothesis.strategies openpyxl sqlalchemy pyarrow.csv"
