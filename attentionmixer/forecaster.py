@@ -123,7 +123,8 @@ class Forecaster:
         data = RadiationDataModule(log, config.window, config.training.seed)
         static = _places(log) if config.coordinates else ()
         window = config.window
-        task = Task(len(log.tags), window.lookback, window.horizon, config.levels, len(data.known_names), static)
+        known, stations = len(data.known_names), _stations(log)
+        task = Task(len(log.tags), window.lookback, window.horizon, config.levels, known, static, stations)
         torch.manual_seed(config.training.seed)
         model = models.build(config.model, task, dict(config.model_config))
         self.result = fit(model, data, config.training, folder, resume)
@@ -332,10 +333,17 @@ def _places(log: StationLog) -> tuple[tuple[float, ...], ...]:
     )
 
 
+def _stations(log: StationLog) -> tuple[int, ...]:
+    """The number of each tag's station, in order of appearance; tags without a station share one."""
+    numbers: dict[str | None, int] = {}
+    return tuple(numbers.setdefault(tag.station, len(numbers)) for tag in log.tags)
+
+
 def _task_fields(task: Mapping[str, Any]) -> dict[str, Any]:
     fields = dict(task)
     fields["levels"] = tuple(fields["levels"])
     fields["static"] = tuple(tuple(row) for row in fields["static"])
+    fields["stations"] = tuple(fields.get("stations", ()))
     return fields
 
 

@@ -7,11 +7,23 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Protocol
 
 from ..errors import ConfigError
+from ..nn.encoder import EncoderConfig
 from .attentionmixer import AttentionMixer, AttentionMixerConfig
 from .base import ForecastModel, Task
+from .deepfilter import DeepFilter, DeepFilterConfig
+from .graph import Graph, GraphConfig
+from .gru import GRU, RecurrentConfig
+from .itransformer import ITransformer
 from .linear import Linear, LinearConfig
+from .lstm import LSTM
 from .paper import Paper, PaperConfig
+from .patchtst import PatchTST, PatchTSTConfig
 from .persistence import Persistence, PersistenceConfig
+from .ridge_var import RidgeVAR, RidgeVARConfig
+from .seasonal_naive import SeasonalNaive, SeasonalNaiveConfig
+from .tcn import TCN, TCNConfig
+from .transformer import Transformer
+from .tsmixer import TSMixer, TSMixerConfig
 
 
 class _Builder(Protocol):
@@ -31,9 +43,20 @@ _ARCHITECTURES = {
     architecture.name: architecture
     for architecture in (
         Architecture("attentionmixer", AttentionMixer, AttentionMixerConfig),
-        Architecture("paper", Paper, PaperConfig),
-        Architecture("linear", Linear, LinearConfig),
+        Architecture("attentionmixer-paper", Paper, PaperConfig),
         Architecture("persistence", Persistence, PersistenceConfig),
+        Architecture("seasonal_naive", SeasonalNaive, SeasonalNaiveConfig),
+        Architecture("linear", Linear, LinearConfig),
+        Architecture("ridge_var", RidgeVAR, RidgeVARConfig),
+        Architecture("gru", GRU, RecurrentConfig),
+        Architecture("lstm", LSTM, RecurrentConfig),
+        Architecture("tcn", TCN, TCNConfig),
+        Architecture("transformer", Transformer, EncoderConfig),
+        Architecture("itransformer", ITransformer, EncoderConfig),
+        Architecture("patchtst", PatchTST, PatchTSTConfig),
+        Architecture("tsmixer", TSMixer, TSMixerConfig),
+        Architecture("deepfilter", DeepFilter, DeepFilterConfig),
+        Architecture("graph", Graph, GraphConfig),
     )
 }
 
@@ -77,4 +100,7 @@ def config_dict(model: ForecastModel) -> dict[str, Any]:
     return asdict(model.config)  # type: ignore[call-overload]
 
 
-__all__ = ["Architecture", "ForecastModel", "Task", "architecture", "build", "config_dict", "names"]
+#: `attentionmixer.models.list()` reads better from outside.
+list = names
+
+__all__ = ["Architecture", "ForecastModel", "Task", "architecture", "build", "config_dict", "list", "names"]

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from ..nn.attention import Normalizer
 from ..nn.crossing import CrossVariateLinear, fit_crossing
 from ..nn.gates import RouteGates
-from ..nn.head import QuantileHead
+from ..nn.head import QuantileHead, quantiles_around
 from ..nn.mixing import MixingRound
 from ..nn.normalization import MaskedInstanceNorm
 from ..nn.patching import PatchEmbedding
@@ -188,9 +188,7 @@ class AttentionMixer(ForecastModel):
         point = point + self.direct(z.transpose(1, 2))
         if self.crossing is not None:
             point = point + self.crossing(z, gate)
-        # the quantiles sit around the point, but asking for them must not pull on it
-        output = torch.cat([point.unsqueeze(-1), point.detach().unsqueeze(-1) + spread], dim=-1)
-        return self.norm.inverse(output.transpose(1, 2), statistics)
+        return self.norm.inverse(quantiles_around(point, spread), statistics)
 
     def _gate(self) -> Tensor | None:
         gate: Tensor | None = None if self.gates is None else self.gates()

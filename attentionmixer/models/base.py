@@ -9,9 +9,11 @@ from torch import Tensor, nn
 
 from ..nn.gates import RouteGates
 from ..nn.routes import Routes
+from ..nn.spread import EmpiricalSpread
 
-#: Calls give a fresh pass over training batches (x, x_mask, y, y_mask) in order of time.
-BatchSource = Callable[[], Iterable[tuple[Tensor, Tensor, Tensor, Tensor]]]
+#: Calls give a fresh pass over training batches (x, x_mask, y, y_mask) in order of time, with known-ahead channels
+#: [B, L + H, C] as a fifth part where the task has any.
+BatchSource = Callable[[], Iterable[tuple[Tensor, ...]]]
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,7 @@ class Task:
     levels: the K quantile levels, ascending; may be empty.
     known: number of known-ahead channels, C.
     static: N rows of S static numbers (scaled coordinates), or empty.
+    stations: N numbers, the same for tags of one station, or empty.
     """
 
     variates: int
@@ -32,6 +35,7 @@ class Task:
     levels: tuple[float, ...] = ()
     known: int = 0
     static: tuple[tuple[float, ...], ...] = ()
+    stations: tuple[int, ...] = ()
 
 
 class ForecastModel(nn.Module):
@@ -78,3 +82,23 @@ class ForecastModel(nn.Module):
     def parameter_count(self) -> int:
         """Number of trainable parameters."""
         return sum(p.numel() for p in self.parameters() if p.requires_grad)
+
+
+class PointModel(ForecastModel):
+    """A model of the point forecast alone: its quantiles are those of its errors on the training part."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        self.spread = EmpiricalSpread(task.horizon, task.variates, task.levels)
+
+    def point(self, x: Tensor, x_mask: Tensor, known: Tensor | None = None) -> Tensor:
+        """Point forecast [B, H, N]."""
+        raise NotImplementedError
+
+    def forward(self, x: Tensor, x_mask: Tensor, known: Tensor | None = None) -> Tensor:
+        """Forecast [B, H, N, 1 + K]."""
+        return self.spread(self.point(x, x_mask, known))
+
+    def finish(self, batches: BatchSource) -> None:
+        """Measure the spread of the errors."""
+        self.spread.fit(batches(), self.point)

@@ -9,8 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..nn.routes import Axis, Routes
-from ..nn.spread import EmpiricalSpread
-from .base import BatchSource, ForecastModel, Task
+from .base import PointModel, Task
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class AxisAttention(nn.Module):
         return self.norm(x + message), weight
 
 
-class Paper(ForecastModel):
+class Paper(PointModel):
     """Spatial and temporal attention in turn, mixed by transposition, then a GRU.
 
     x [B, L, N] → attention over N → affine N → d → attention over L → attention over the d latent channels → attention
@@ -77,11 +76,10 @@ class Paper(ForecastModel):
         self.gru = nn.GRU(c.width, c.hidden, batch_first=True)
         self.dropout = nn.Dropout(c.dropout)
         self.output = nn.Linear(c.hidden, task.horizon * task.variates)
-        self.spread = EmpiricalSpread(task.horizon, task.variates, task.levels)
 
-    def forward(self, x: Tensor, x_mask: Tensor, known: Tensor | None = None) -> Tensor:
-        """Forecast [B, H, N, 1 + K]."""
-        return self.spread(self._point(x, None))
+    def point(self, x: Tensor, x_mask: Tensor, known: Tensor | None = None) -> Tensor:
+        """Point forecast [B, H, N]."""
+        return self._point(x, None)
 
     def forward_with_routes(
         self, x: Tensor, x_mask: Tensor, known: Tensor | None = None
@@ -89,10 +87,6 @@ class Paper(ForecastModel):
         """The same forecast, the first spatial step (tags) and both temporal steps."""
         routes: list[Routes] = []
         return self.spread(self._point(x, routes)), routes
-
-    def finish(self, batches: BatchSource) -> None:
-        """Measure the spread of the errors."""
-        self.spread.fit(batches(), lambda x, _: self._point(x, None))
 
     def _point(self, x: Tensor, routes: list[Routes] | None) -> Tensor:
         def note(weight: Tensor, axis: Axis, number: int) -> None:

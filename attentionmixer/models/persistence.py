@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..nn.spread import EmpiricalSpread
-from .base import BatchSource, ForecastModel, Task
+from .base import PointModel, Task
 
 
 @dataclass(frozen=True)
@@ -16,25 +15,20 @@ class PersistenceConfig:
     """Nothing to choose."""
 
 
-class Persistence(ForecastModel):
+class Persistence(PointModel):
     """ŷ(h) = the last observed value of the window; the training mean (0) where nothing was observed."""
 
     def __init__(self, task: Task, config: PersistenceConfig | None = None) -> None:
         super().__init__(task)
         self.config = config or PersistenceConfig()
-        self.spread = EmpiricalSpread(task.horizon, task.variates, task.levels)
 
-    def point(self, x: Tensor, x_mask: Tensor) -> Tensor:
+    def point(self, x: Tensor, x_mask: Tensor, known: Tensor | None = None) -> Tensor:
         """Point forecast [B, H, N]."""
-        steps = torch.arange(1, x.shape[1] + 1, device=x.device).view(1, -1, 1)
-        last = (steps * x_mask).argmax(dim=1, keepdim=True)
-        value = torch.where(x_mask.any(dim=1, keepdim=True), x.gather(1, last), 0.0)
-        return value.expand(-1, self.task.horizon, -1)
+        return last_observed(x, x_mask).expand(-1, self.task.horizon, -1)
 
-    def forward(self, x: Tensor, x_mask: Tensor, known: Tensor | None = None) -> Tensor:
-        """Forecast [B, H, N, 1 + K]."""
-        return self.spread(self.point(x, x_mask))
 
-    def finish(self, batches: BatchSource) -> None:
-        """Measure the spread of the errors."""
-        self.spread.fit(batches(), self.point)
+def last_observed(x_bln: Tensor, mask_bln: Tensor) -> Tensor:
+    """The last observed value of each variate [B, 1, N]; 0 where there is none."""
+    steps = torch.arange(1, x_bln.shape[1] + 1, device=x_bln.device).view(1, -1, 1)
+    last = (steps * mask_bln).argmax(dim=1, keepdim=True)
+    return torch.where(mask_bln.any(dim=1, keepdim=True), x_bln.gather(1, last), 0.0)

@@ -67,7 +67,7 @@ def fit_crossing(
     crossing: CrossVariateLinear,
     direct: nn.Linear,
     norm: MaskedInstanceNorm,
-    batches: Callable[[], Iterable[tuple[Tensor, Tensor, Tensor, Tensor]]],
+    batches: Callable[[], Iterable[tuple[Tensor, ...]]],
     held_out: float = 0.2,
 ) -> float | None:
     """Ridge VAR on what the direct path leaves over; returns the α used, or ``None`` where no α helps.
@@ -77,7 +77,7 @@ def fit_crossing(
     """
     variates, lags, horizon = crossing.coefficient.shape[0], crossing.lags, crossing.profile.shape[1]
     early, late = (StreamingRidge(variates * lags, variates * horizon, direct.weight.device) for _ in range(2))
-    for is_late, (x, x_mask, y, y_mask) in early_and_late(batches, held_out):
+    for is_late, (x, x_mask, y, y_mask, *_) in early_and_late(batches, held_out):
         z, statistics = norm(x, x_mask)
         target = ((y - statistics.mean) / statistics.scale).transpose(1, 2)
         rest = torch.where(y_mask.transpose(1, 2), target - direct(z.transpose(1, 2)), 0.0)

@@ -47,6 +47,19 @@ class QuantileHead(nn.Module):
         steps = torch.cat([spread[..., :1], F.softplus(spread[..., 1:])], dim=-1)
         return point, steps.cumsum(dim=-1)
 
+    def around(self, features_bnf: Tensor) -> Tensor:
+        """Point and quantiles in one, [B, H, N, 1 + K]."""
+        return quantiles_around(*self(features_bnf))
+
+
+def quantiles_around(point_bnh: Tensor, distance_bnhk: Tensor) -> Tensor:
+    """[B, H, N, 1 + K]: the point, then the quantiles at their distances.
+
+    Asking for quantiles must not pull on the point, so its gradient is stopped there.
+    """
+    point = point_bnh.unsqueeze(-1)
+    return torch.cat([point, point.detach() + distance_bnhk], dim=-1).transpose(1, 2)
+
 
 def _inverse_softplus(value: float) -> float:
     """x with softplus(x) = value, value > 0."""

@@ -37,22 +37,24 @@ class EmpiricalSpread(nn.Module):
     @torch.no_grad()
     def fit(
         self,
-        batches: Iterable[tuple[Tensor, Tensor, Tensor, Tensor]],
-        predict: Callable[[Tensor, Tensor], Tensor],
+        batches: Iterable[tuple[Tensor, ...]],
+        predict: Callable[..., Tensor],
         sample: int = 2_000_000,
     ) -> None:
-        """Measure the errors of ``predict`` on batches (x, x_mask, y, y_mask) in order of time.
+        """Measure the errors of ``predict`` on batches (x, x_mask, y, y_mask), or with known channels as a fifth part.
+
+        Batches come in order of time.
 
         Parameters
         ----------
-        predict: (x, x_mask) → point [B, H, N].
+        predict: (x, x_mask) or (x, x_mask, known) → point [B, H, N].
         sample: most errors to keep; of a longer log every second, fourth, … window is kept, evenly spread in time.
         """
         kept: list[Tensor] = []
         most = max(1, sample // max(1, self.offset.shape[0] * self.offset.shape[1]))
         every, seen = 1, 0
-        for x, x_mask, y, y_mask in batches:
-            error = (y - predict(x, x_mask)).masked_fill(~y_mask, torch.nan)
+        for x, x_mask, y, y_mask, *known in batches:
+            error = (y - predict(x, x_mask, *known)).masked_fill(~y_mask, torch.nan)
             kept.append(error[-seen % every :: every])
             seen += len(x)
             while sum(len(part) for part in kept) > most:

@@ -206,6 +206,7 @@ def _in_order(data: RadiationDataModule) -> BatchSource:
 
     def batches() -> Any:
         for batch in data.loader("train"):
-            yield batch.x, batch.x_mask, batch.y, batch.y_mask
+            parts = batch.x, batch.x_mask, batch.y, batch.y_mask
+            yield parts if batch.known is None else (*parts, batch.known)
 
     return batches

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch import Tensor
 
 from attentionmixer.models.base import Task
-from attentionmixer.models.linear import Linear
+from attentionmixer.models.linear import Linear, LinearConfig, moving_average
 
 Batch = tuple[Tensor, Tensor, Tensor, Tensor]
 
@@ -54,3 +55,26 @@ def test_all_variates_share_one_map_and_none_sees_another() -> None:
     other = x.clone()
     other[..., 0] += torch.randn(2, 12)
     assert torch.equal(model(other, mask)[:, :, 1:], output[:, :, 1:])
+
+
+@torch.no_grad()
+def test_with_decomposition_it_starts_at_the_same_solution() -> None:
+    plain, split = Linear(Task(3, 12, 4)), Linear(Task(3, 12, 4), LinearConfig(decomposition=True, kernel=5))
+    for model in (plain, split):
+        model.warm_start(lambda: iter(sines()))
+    x, mask, *_ = sines()[0]
+    torch.testing.assert_close(split(x, mask), plain(x, mask), rtol=1e-4, atol=1e-4)
+    assert split.trend is not None
+    split.trend.weight.zero_()
+    assert not torch.allclose(split(x, mask), plain(x, mask), atol=0.1)
+
+
+def test_the_moving_average_repeats_the_ends() -> None:
+    window = torch.tensor([[[1.0, 2.0, 6.0, 9.0]]])
+    torch.testing.assert_close(moving_average(window, 3), torch.tensor([[[4 / 3, 3.0, 17 / 3, 8.0]]]))
+
+
+@pytest.mark.parametrize("kernel", [0, 4])
+def test_a_moving_average_has_a_middle(kernel: int) -> None:
+    with pytest.raises(ValueError, match=f"kernel must be an odd number of steps, not {kernel}"):
+        LinearConfig(kernel=kernel)

@@ -83,4 +83,4 @@ def test_the_spread_is_measured_on_the_models_own_errors() -> None:
 
 def test_heads_must_divide_the_look_back() -> None:
     with pytest.raises(Exception, match="13 features are not divisible by 4 heads"):
-        build("paper", Task(5, 13, 3))
+        build("attentionmixer-paper", Task(5, 13, 3))
