@@ -91,7 +91,7 @@ class DataConfig(WindowConfig):
     layout
         ``wide`` (a column a tag), ``long`` (a row a reading) or ``auto``
     roles
-        role per tag: ``target``, ``input`` or ``known`` (ahead)
+        role per tag: ``target``, ``estimate`` (from the other tags alone), ``input`` or ``known`` (ahead)
     tags
         CSV file that describes the tags (name, unit, quantity, station, latitude, longitude, role, resample)
     options

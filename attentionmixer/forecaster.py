@@ -153,7 +153,7 @@ class Forecaster:
         Raises `LogError` where tags are missing, the step or a unit differs, or the log is too short.
         """
         log = align(log, self.schema)
-        observed = [i for i, tag in enumerate(log.tags) if tag.role != "known"]
+        observed = [i for i, tag in enumerate(log.tags) if tag.seen and tag.role != "known"]
         seen = np.flatnonzero(~np.isnan(log.values[:, observed]).all(axis=1))
         if seen.size == 0:
             raise LogError("the log has no observed value, so there is nothing to forecast from")
@@ -203,7 +203,7 @@ class Forecaster:
     def windows(self, log: StationLog, first: int | None = None, last: int | None = None) -> Windows:
         """All windows of an aligned log whose targets lie in rows ``first <= i < last``."""
         known = known_channels(log, self.scaler, self.schema.calendar)
-        scored = torch.tensor([tag.role == "target" for tag in log.tags])
+        scored, seen = (torch.tensor([getattr(tag, kind) for tag in log.tags]) for kind in ("scored", "seen"))
         first = self.schema.lookback if first is None else first
         last = len(log) if last is None else last
         lookback, horizon = self.schema.lookback, self.schema.horizon
@@ -211,7 +211,7 @@ class Forecaster:
             raise LogError(
                 f"the log has {len(log)} rows; one window needs {lookback} of look-back and {horizon} of horizon"
             )
-        return Windows(log.tensor(), self.scaler, lookback, horizon, first, last, scored, known)
+        return Windows(log.tensor(), self.scaler, lookback, horizon, first, last, scored, known, seen)
 
     def routes(
         self, log: StationLog, first: int | None = None, last: int | None = None, windows: int = 256

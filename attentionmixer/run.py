@@ -214,7 +214,7 @@ def _write_forecasts(forecaster: Forecaster, persistence: Forecaster, log: Stati
     columns = pd.Index(readings.columns).get_indexer(pd.Index(frame["tag"]))
     frame["observed"] = readings.to_numpy()[rows, columns]
     frame["persistence"] = persistence.forecasts(log, first, last, stride=horizon).point.reshape(-1)
-    targets = {tag.name for tag in log.tags if tag.role == "target"}
+    targets = {tag.name for tag in log.tags if tag.scored}
     frame = frame[frame["tag"].isin(targets)]
     write_atomically(path, lambda part: frame.to_parquet(part, index=False))
 

@@ -71,7 +71,7 @@ def test_an_unknown_key_names_the_nearest(arguments: list[str]) -> None:
     [
         ("data: {lokback: 3}\n", "'data.lookback'"),
         ("data: {lookback: many}\n", "data.lookback"),
-        ("model: {name: transformer}\n", "attentionmixer, paper, linear, persistence"),
+        ("model: {name: transfomer}\n", "attentionmixer, attentionmixer-paper, persistence"),
         ("trainer: {callbacks: [{class_path: os.system}]}\n", "not allowed"),
         ("a: &a [1]\nb: *a\n", "anchors or aliases"),
         ("data: !!python/object/apply:os.system ['true']\n", "not valid YAML"),

@@ -13,10 +13,11 @@ import pandas as pd
 import pytest
 import torch
 
+from attentionmixer.data.datamodule import WindowConfig
 from attentionmixer.data.log import StationLog
 from attentionmixer.data.windows import WindowLoader
 from attentionmixer.errors import LogError, RunError
-from attentionmixer.forecaster import Forecaster
+from attentionmixer.forecaster import Forecaster, ForecasterConfig
 from attentionmixer.tensorfile import write_tensors
 from attentionmixer.training.metrics import ForecastErrors
 
@@ -213,3 +214,21 @@ def test_a_forecaster_saved_before_there_were_hashes_is_loaded(
     del data["weights_sha256"], data["seal"]
     (saved / "forecaster.json").write_text(json.dumps(data), encoding="utf-8")
     np.testing.assert_array_equal(Forecaster.load(saved).predict(tiny[1]).point, tiny[0].predict(tiny[1]).point)
+
+
+def test_an_estimate_does_not_depend_on_its_own_readings() -> None:
+    values = np.random.default_rng(1).normal(size=(120, 3)).astype(np.float32)
+    time = pd.date_range("2024-05-01", periods=120, freq="h", tz="UTC", name="time")
+    log = StationLog.from_frame(pd.DataFrame(values, time, ["a", "b", "lab"])).with_roles({"lab": "estimate"})
+    config = ForecasterConfig(model="ridge_var", window=WindowConfig(lookback=6, horizon=1))
+    forecaster = Forecaster(config).fit(log)
+    later = values.copy()
+    later[100:, 2] += 9
+    other = StationLog.from_frame(pd.DataFrame(later, time, ["a", "b", "lab"]))
+    np.testing.assert_array_equal(forecaster.predict(other).point, forecaster.predict(log).point)
+    # its last reading may be old: a forecast starts after the last reading of the tags it is made from
+    blank = values.copy()
+    blank[110:, 2] = np.nan
+    late = StationLog.from_frame(pd.DataFrame(blank, time, ["a", "b", "lab"]))
+    assert forecaster.predict(late).origin.equals(forecaster.predict(log).origin)
+    assert forecaster.evaluate(log).per_tag(forecaster.schema.tags)["lab"]["observed_values"] > 100

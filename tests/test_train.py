@@ -160,7 +160,7 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     [
         ("--data.lokback=3", "data.lookback"),
         ("--modle.width=3", "model.width"),
-        ("--model.name=transformer", "attentionmixer, paper, linear, persistence"),
+        ("--model.name=transfomer", "attentionmixer, attentionmixer-paper, persistence"),
         ("--data.lookback=many", "lookback"),
         ("--config=no-such-configuration", "quickstart"),
         ("--data.path=/no/such/file.csv", "no/such/file"),

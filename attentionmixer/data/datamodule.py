@@ -85,9 +85,10 @@ class RadiationDataModule(L.LightningDataModule):
         if min(config.batch_size, config.evaluation_batch_size) < 1:
             sizes = f"{config.batch_size} and {config.evaluation_batch_size}"
             raise ConfigError(f"batch_size and evaluation_batch_size must be at least 1, not {sizes}")
-        self.scored = torch.tensor([tag.role == "target" for tag in log.tags])
+        self.scored = torch.tensor([tag.scored for tag in log.tags])
+        self.seen = torch.tensor([tag.seen for tag in log.tags])
         if not bool(self.scored.any()):
-            raise LogError("no tag of the log has the role 'target', so there is nothing to forecast")
+            raise LogError("no tag of the log has the role 'target' or 'estimate', so there is nothing to forecast")
         self.split = split_rows(log, config.split)
         check_windows(log, self.split, config.lookback, config.horizon)
         self.scaler = TagScaler.fit(self.log, self.split.train_end, config.scaling)
@@ -106,7 +107,7 @@ class RadiationDataModule(L.LightningDataModule):
         values, known = self._tensors(torch.device(device))
         config = self.windows_config
         scaler, scored = self.scaler.to(device), self.scored.to(device)
-        return Windows(values, scaler, config.lookback, config.horizon, first, last, scored, known)
+        return Windows(values, scaler, config.lookback, config.horizon, first, last, scored, known, self.seen)
 
     def loader(self, part: Part, device: torch.device | str = "cpu", stride: int = 1) -> WindowLoader:
         """Batches of a part in order, for evaluation outside a trainer."""

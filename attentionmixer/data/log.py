@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..errors import LogError
 from .quality import IGNORED, Flag, Flags, QualityRecord, no_flags
 
-Role = Literal["target", "input", "known"]
+Role = Literal["target", "estimate", "input", "known"]
 Resample = Literal["mean", "last", "interpolate", "sum"]
 
 
@@ -29,8 +29,9 @@ class Tag:
     quantity: ``"dose_rate"``, ``"count_rate"``, ``"rain"``, ``"wind_speed"`` …; ``"generic"`` if nothing is known.
     station: the station it belongs to, or ``None``.
     coordinates: (latitude, longitude) in degrees, or ``None``.
-    role: ``target`` is forecast and scored; ``input`` is observed only up to now and not scored; ``known`` is known
-        ahead as well (a rain forecast, a calendar).
+    role: ``target`` is forecast and scored; ``estimate`` is too, but from the other tags alone: its own readings are
+        never given to a model (a laboratory value, a soft sensor); ``input`` is observed only up to now and not
+        scored; ``known`` is known ahead as well (a rain forecast, a calendar).
     resample: how values between grid times become one value.
     """
 
@@ -41,6 +42,16 @@ class Tag:
     coordinates: tuple[float, float] | None = None
     role: Role = "target"
     resample: Resample = "mean"
+
+    @property
+    def scored(self) -> bool:
+        """Whether it is forecast and scored."""
+        return self.role in ("target", "estimate")
+
+    @property
+    def seen(self) -> bool:
+        """Whether a model is given its readings."""
+        return self.role != "estimate"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types only."""

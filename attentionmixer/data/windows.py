@@ -44,7 +44,8 @@ class Windows:
     scaler: fitted `TagScaler`, on the same device.
     lookback, horizon: L and H.
     first, last: the windows' *targets* lie in rows ``first <= i < last``; their look-back may reach before ``first``.
-    scored: [N] True for the tags that are targets.
+    scored: [N] True for the tags that are forecast and scored.
+    seen: [N] True for the tags whose look-back is given to a model; all if not given.
     known: [T, C] known-ahead channels without NaN, or ``None``.
     """
 
@@ -58,8 +59,10 @@ class Windows:
         last: int,
         scored: Tensor,
         known: Tensor | None = None,
+        seen: Tensor | None = None,
     ) -> None:
         self.values, self.scaler, self.scored, self.known = values, scaler, scored, known
+        self.seen = None if seen is None or bool(seen.all()) else seen.to(values.device)
         self.lookback, self.horizon = lookback, horizon
         # two numbers, not a list of all starts: that would be larger than a log of one tag
         self.first_start = max(0, first - lookback)
@@ -79,9 +82,12 @@ class Windows:
         scaled = torch.nan_to_num(self.scaler(raw))
         known = None if self._known is None else self._known[where].transpose(1, 2)
         cut = self.lookback
+        x, x_mask = scaled[:, :cut], mask[:, :cut]
+        if self.seen is not None:
+            x, x_mask = x * self.seen, x_mask & self.seen
         return WindowBatch(
-            x=scaled[:, :cut],
-            x_mask=mask[:, :cut],
+            x=x,
+            x_mask=x_mask,
             y=scaled[:, cut:],
             y_mask=mask[:, cut:] & self.scored,
             start=start,

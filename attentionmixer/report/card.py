@@ -103,7 +103,12 @@ def _periods(run: Run) -> Table:
 
 
 def _tags(run: Run) -> Table:
-    roles = {"target": "forecast and scored", "input": "read, not scored", "known": "known ahead"}
+    roles = {
+        "target": "forecast and scored",
+        "estimate": "estimated from the others, and scored",
+        "input": "read, not scored",
+        "known": "known ahead",
+    }
     rows = []
     for station, tags in by_station(run.tags):
         for tag in tags:

@@ -87,7 +87,7 @@ class ForecastErrors(Metric):
         """Errors of each target tag in its own unit, and over the horizon."""
         result = {}
         for i, tag in enumerate(tags):
-            if tag.role != "target":
+            if not tag.scored:
                 continue
             count = self.count[:, i]
             square = _ratio(self.square[:, i].sum(), count.sum())

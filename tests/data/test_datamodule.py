@@ -84,6 +84,16 @@ def test_only_targets_are_scored() -> None:
     assert batch.y_mask.all(dim=1).all(dim=0).tolist() == [True, False, True]
 
 
+def test_an_estimate_is_scored_and_its_own_readings_are_never_given() -> None:
+    given = RadiationDataModule(make().with_roles({"t1": "estimate"}), CONFIG).loader("train")
+    plain = RadiationDataModule(make(), CONFIG).loader("train")
+    for batch, other in zip(given, plain, strict=True):
+        assert not batch.x[..., 1].any() and not batch.x_mask[..., 1].any()
+        assert torch.equal(batch.x[..., [0, 2]], other.x[..., [0, 2]])
+        assert bool(batch.x_mask[..., [0, 2]].all())
+        assert torch.equal(batch.y, other.y) and torch.equal(batch.y_mask, other.y_mask)
+
+
 def test_a_log_without_a_target_or_without_readings_of_one_is_refused() -> None:
     with pytest.raises(LogError, match="role 'target'"):
         RadiationDataModule(make().with_roles({"t0": "input", "t1": "known", "t2": "input"}), CONFIG)

@@ -34,7 +34,7 @@ _HELP = {
     "layout": "wide (a column a tag), long (a row a reading) or auto",
     "names": "names of the columns of a file without a line of names",
     "resample": "mean, last, sum or interpolate for all tags, or '{TAG: RULE, …}'",
-    "roles": "'{TAG: target | input | known, …}'",
+    "roles": "'{TAG: target | estimate | input | known, …}'",
     "separator": "separator of columns, or whitespace",
     "skip": "lines to pass over before the header",
     "start": "first time that is read (UTC)",

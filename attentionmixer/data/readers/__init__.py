@@ -107,7 +107,7 @@ def read_log(
         The reader's own default if not given: ``error`` for tables, ``nearest`` (to the full hour) for RadNet.
     time_column: the column of times.
     layout: ``auto``, ``wide`` or ``long``.
-    roles: tag name → ``target``, ``input`` or ``known``.
+    roles: tag name → ``target``, ``estimate``, ``input`` or ``known``.
     resample: how irregular readings come to a regular grid, for all tags or by tag: ``mean``, ``last`` (held), ``sum``,
         ``interpolate``. Without it, irregular readings are averaged and states held, and this is reported.
     hold: longest time a held or interpolated value may bridge, e.g. ``"2h"``; held values older than that are flagged.
