@@ -48,6 +48,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "regularizer.prior_km": (_TINY, math.inf),
     "trainer.max_epochs": (0, math.inf),
     "trainer.patience": (0, math.inf),
+    "trainer.max_seconds": (_TINY, math.inf),
     "trainer.gradient_clip": (0, math.inf),
     "baselines.epochs": (0, math.inf),
     "baselines.learning_rate": (_TINY, 1e3),

@@ -5,14 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
 
 import lightning as L
 import torch
 from lightning.fabric.utilities.exceptions import MisconfigurationException
-from lightning.pytorch.callbacks import Callback, EarlyStopping
+from lightning.pytorch.callbacks import Callback, EarlyStopping, Timer
 from lightning.pytorch.loggers import CSVLogger, Logger, TensorBoardLogger
 
 from ..data.datamodule import RadiationDataModule
@@ -37,6 +39,8 @@ class TrainerConfig:
         most epochs
     patience
         epochs without a better validation error before training stops
+    max_seconds
+        most seconds of training, validation included; the learning rate has fallen to zero by then. Not given: no limit
     accelerator
         ``auto``, ``cpu``, ``gpu`` …
     devices
@@ -59,6 +63,7 @@ class TrainerConfig:
 
     max_epochs: int = 4
     patience: int = 3
+    max_seconds: float | None = None
     accelerator: str = "auto"
     devices: int | str = 1
     strategy: str = "auto"
@@ -116,6 +121,7 @@ def fit(
     checkpoint = None if folder is None else folder / "checkpoints" / "last.safetensors"
     if resume and (checkpoint is None or not checkpoint.is_file()):
         raise ConfigError(f"there is nothing to resume: {checkpoint} is missing; leave out --resume")
+    timer, spent = _clock(config.trainer.max_seconds)
     module = ForecastModule(
         model,
         data.scaler,
@@ -124,6 +130,7 @@ def fit(
         config.regularizer.strength,
         config.regularizer.warmup,
         config.seed,
+        spent,
     )
     if not resume:
         model.warm_start(_in_order(data))
@@ -132,7 +139,7 @@ def fit(
     interrupt = GracefulInterrupt()
     averaged = AveragedWeights(config.optimizer.average_decay)
     keeper = EpochCheckpoints(None if folder is None else folder / "checkpoints", averaged, interrupt)
-    trainer = _trainer(config, folder, [averaged, keeper, interrupt])
+    trainer = _trainer(config, folder, [averaged, keeper, interrupt, *timer])
     started = time.perf_counter()
     trainer.fit(module, datamodule=data, ckpt_path=str(checkpoint) if resume else None, weights_only=True)
     training_seconds = time.perf_counter() - started
@@ -150,6 +157,14 @@ def fit(
         windows_per_second=windows / training_seconds,
         interrupted=interrupt.happened,
     )
+
+
+def _clock(limit: float | None) -> tuple[list[Callback], Callable[[], float] | None]:
+    """A callback that stops after so many seconds, and the share of them that has passed."""
+    if limit is None:
+        return [], None
+    timer = Timer(timedelta(seconds=limit), interval="step", verbose=False)
+    return [timer], lambda: timer.time_elapsed() / limit
 
 
 def _trainer(config: FitConfig, folder: Path | None, callbacks: list[Callback]) -> L.Trainer:

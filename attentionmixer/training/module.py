@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,7 +82,8 @@ class OptimizerConfig:
 class ForecastModule(L.LightningModule):
     """Trains a `ForecastModel` on window batches.
 
-    L = Huber(point) + pinball(quantiles) + λ(k) · R, with λ(k) growing linearly over the first steps.
+    L = Huber(point) + pinball(quantiles) + λ(k) · R, with λ(k) growing linearly over the first steps. ``spent`` gives
+    the share of the time allowed that has passed; rates and λ follow it where it is ahead of the steps.
 
     Raises `TrainingError` as soon as the loss or the validation error is not a number.
     """
@@ -95,9 +97,10 @@ class ForecastModule(L.LightningModule):
         strength: float = 0.0,
         warmup: float = 0.3,
         seed: int = 0,
+        spent: Callable[[], float] | None = None,
     ) -> None:
         super().__init__()
-        self.model, self.settings, self.seed = model, optimizer, seed
+        self.model, self.settings, self.seed, self.spent = model, optimizer, seed, spent
         self.regularizer, self.strength, self.warmup = regularizer, strength, warmup
         self.levels: Tensor
         self.register_buffer("levels", torch.tensor(model.task.levels), persistent=False)
@@ -149,7 +152,7 @@ class ForecastModule(L.LightningModule):
             self.log("open_routes", torch.stack([gate.open_share() for gate in self.model.route_gates]).mean())
 
     def configure_optimizers(self) -> Any:
-        """AdamW with a linear warm-up and a cosine decay per step."""
+        """AdamW with a linear warm-up and a cosine decay per step, or over the time allowed."""
         settings = self.settings
         gates = [parameter for gate in self.model.route_gates for parameter in gate.parameters()]
         ours = {id(parameter) for parameter in gates}
@@ -163,13 +166,18 @@ class ForecastModule(L.LightningModule):
         rise = max(1, round(total * self.settings.warmup))
 
         def rate(step: int) -> float:
-            if step < rise:
-                return (step + 1) / rise
-            return 0.5 * (1 + math.cos(math.pi * min(1.0, (step - rise) / max(1, total - rise))))
+            done = self._done(step, total)
+            if done < rise:
+                return (done + 1) / rise
+            return 0.5 * (1 + math.cos(math.pi * min(1.0, (done - rise) / max(1, total - rise))))
 
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
     def _lambda(self) -> float:
         total = max(1, int(self.trainer.estimated_stepping_batches))
-        return self.strength * min(1.0, self.global_step / max(1.0, self.warmup * total))
+        return self.strength * min(1.0, self._done(self.global_step, total) / max(1.0, self.warmup * total))
+
+    def _done(self, step: int, total: int) -> float:
+        """Steps done, or those that the time spent amounts to."""
+        return step if self.spent is None else max(step, self.spent() * total)

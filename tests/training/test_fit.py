@@ -121,3 +121,26 @@ def test_nothing_to_resume_is_said_before_anything_is_trained(
 ) -> None:
     with pytest.raises(ConfigError, match="nothing to resume"):
         Forecaster(tiny[0].config).fit(tiny[1], tmp_path, resume=True)
+
+
+def test_training_ends_with_its_time_and_the_rate_falls_over_it(
+    tiny: tuple[Forecaster, StationLog], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # a clock that moves by one second with each look at it
+    ticks = iter(range(10**6))
+    monkeypatch.setattr("lightning.pytorch.callbacks.timer.time.monotonic", lambda: float(next(ticks)))
+    rates: list[float] = []
+    original = ForecastModule.training_step
+
+    def step(self: ForecastModule, *arguments: object) -> Tensor:
+        rates.append(self.trainer.optimizers[0].param_groups[0]["lr"])
+        return original(self, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ForecastModule, "training_step", step)
+    config = longer(tiny[0].config, 1000)
+    trainer = replace(config.training.trainer, max_seconds=60.0)
+    result = Forecaster(with_training(config, trainer=trainer)).fit(tiny[1]).result
+    assert result is not None and result.epochs < 1000 and len(rates) < 60
+    assert result.validation_mse is not None and not result.interrupted
+    # up at first, then down to next to nothing, though next to none of the steps planned were done
+    assert rates[0] < max(rates) and rates[-1] < 0.05 * max(rates)
