@@ -362,7 +362,7 @@ def _check_ranges(objects: Any) -> None:
         value: Any = objects
         for name in key.split("."):
             value = getattr(value, name)
-        if not low <= value <= high:
+        if value is not None and not low <= value <= high:
             wanted = f"at least {low:g}" if math.isinf(high) else f"between {low:g} and {high:.10g}"
             raise ConfigError(f"{key} must be {wanted}, not {value}")
 
