@@ -28,10 +28,11 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CORPUS, DICTIONARIES = HERE / "corpus", HERE / "dictionaries"
-#: Longest input in bytes, longest time for one in seconds, and most resident memory in MB, libraries (350) included.
-LENGTH, PATIENCE, MEMORY = 4096, 20, 1500
+#: Longest input in bytes, longest time for one in seconds, and most resident memory of a process in MB: the libraries'
+#: 350, what an input may ask for (`process.py`), and what adds up.
+LENGTH, PATIENCE, MEMORY = 4096, 20, 6000
 #: A process is renewed after so many seconds at most, since what atheris and libFuzzer keep of each run adds up.
-SLICE = 200
+SLICE = 100
 #: One thread each, and one heap: the inputs are tiny, and what they may allocate is limited.
 SINGLE = {"OMP_NUM_THREADS": "1", "ARROW_IO_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
 

@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Iterator
 from concurrent import futures
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,10 @@ import atheris
 
 HERE = Path(__file__).resolve().parent
 PACKAGE = "attentionmixer"
-#: How much address space the inputs may ask for, in bytes.
+#: How much address space an input may ask for, in bytes, and after how many inputs that is counted anew: what atheris
+#: and libFuzzer keep of each input is no fault of the next.
 ASKED = 1 << 30
+OFTEN = 256
 
 
 class AtOnce(futures.Executor):
@@ -92,14 +95,17 @@ def main(name: str, *options: str) -> None:
 
     findings = Findings(name)
 
+    inputs = count()
+
     def once(content: bytes) -> None:
+        if next(inputs) % OFTEN == 0:
+            _limit_address_space()
         with findings.of(content):
             targets.read_any(name, content)
 
     def mutator(content: bytes, longest: int, seed: int) -> bytes:
         return MUTATORS[name](bytes(content), longest, random.Random(seed), atheris.Mutate)
 
-    _limit_address_space()
     # libFuzzer starts itself again to merge, with the first argument as the program
     program = shlex.join([sys.executable, str(HERE / "process.py"), name])
     atheris.Setup([program, *options], once, **({"custom_mutator": mutator} if name in MUTATORS else {}))
@@ -109,7 +115,7 @@ def main(name: str, *options: str) -> None:
 def _limit_address_space() -> None:
     """Make an allocation without measure a `MemoryError`, also where the memory would never be touched."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
-    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + ASKED,) * 2)
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + ASKED, resource.RLIM_INFINITY))
 
 
 if __name__ == "__main__":
