@@ -31,6 +31,7 @@ WINDOWS = tuple(f"R0{number}" for number in range(2, 10))
 CHANNELS = ("dose", *WINDOWS)
 VALUE_COLUMNS = (DOSE, *(f"GAMMA COUNT RATE {window} (CPM)" for window in WINDOWS))
 COLUMNS = (STATION, TIME, *VALUE_COLUMNS, STATUS)
+_TIME = re.compile(r"[0-9]{1,2}/[0-9]{1,2}/[0-9]{4} [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}")
 _TIME_FORMAT = "%m/%d/%Y %H:%M:%S"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)", re.ASCII | re.IGNORECASE)
 
@@ -88,17 +89,24 @@ def _check_header(name: str, found: Sequence[str]) -> None:
 
 
 def _parse_clean(raw: bytes) -> pa.Table:
-    types: dict[str, pa.DataType] = {STATION: pa.string(), STATUS: pa.string(), TIME: pa.timestamp("s")}
+    types: dict[str, pa.DataType] = {STATION: pa.string(), STATUS: pa.string(), TIME: pa.string()}
     types |= dict.fromkeys(VALUE_COLUMNS, pa.float64())
     table = pv.read_csv(
         io.BytesIO(raw),
         read_options=pv.ReadOptions(block_size=1 << 22),
-        convert_options=pv.ConvertOptions(
-            column_types=types, timestamp_parsers=[_TIME_FORMAT], null_values=[""], strings_can_be_null=True
-        ),
+        convert_options=pv.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True),
     )
     at = table.schema.get_field_index(TIME)
-    return table if at < 0 else table.set_column(at, TIME, table[TIME].cast(pa.timestamp("ns")))
+    return table if at < 0 else table.set_column(at, TIME, _parse_times(table[TIME]))
+
+
+def _parse_times(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Times as they are usually written. Raises `pa.ArrowInvalid` for any other, which may be good all the same."""
+    times = pc.strptime(text, _TIME_FORMAT, "s")
+    # that parser takes 02/30 for 2 March and second 60 for the next minute
+    if not pc.all(pc.equal(pc.strftime(times, _TIME_FORMAT), text), min_count=0).as_py():
+        raise pa.ArrowInvalid("times that do not exist, or are written in another way")
+    return times.cast(pa.timestamp("ns"))
 
 
 def _parse_line_by_line(name: str, raw: bytes) -> RadnetFile:
@@ -160,6 +168,9 @@ def _fault(fields: Sequence[str], width: int, place: Mapping[str, int]) -> tuple
 
 
 def _is_time(text: str) -> bool:
+    # Python's parser takes any white space for a blank, even none; Arrow's takes the blank
+    if not _TIME.fullmatch(text):
+        return False
     try:
         stamp = dt.datetime.strptime(text, _TIME_FORMAT)
     except ValueError:

@@ -56,6 +56,18 @@ def test_months_come_first_in_dates(write: Write) -> None:
     assert log.time[0] == pd.Timestamp("2021-03-04T00:00Z")
 
 
+@pytest.mark.parametrize("time", ["02/30/2020 05:00:00", "02/01/202005:00:00", "02/01/2020 05:00:60", "2/1/2020  5:0:0"])
+def test_a_time_that_does_not_exist_is_never_another_time(write: Write, time: str) -> None:
+    log = read_log(write([row("02/01/2020 00:00:00"), row(time), row("02/01/2020 02:00:00")]))
+    assert [(bad.line, bad.text) for bad in log.quality.quarantined] == [(3, time)]
+    assert len(log) == 3 and np.isnan(log.values[1]).all()
+
+
+def test_a_time_may_be_written_without_zeros_in_front(write: Write) -> None:
+    log = read_log(write([row("2/1/2020 0:00:00"), row("02/01/2020 1:00:0")]))
+    assert [str(time) for time in log.time] == ["2020-02-01 00:00:00+00:00", "2020-02-01 01:00:00+00:00"]
+
+
 def test_times_are_rounded_to_the_hour_and_half_past_goes_up(write: Write) -> None:
     times = ["01/01/2020 01:29:59", "01/01/2020 02:30:00", "01/01/2020 03:30:00", "01/01/2020 04:30:00"]
     log = read_log(write([row(t, dose=str(50 + i)) for i, t in enumerate(times)]))
