@@ -56,7 +56,9 @@ def test_months_come_first_in_dates(write: Write) -> None:
     assert log.time[0] == pd.Timestamp("2021-03-04T00:00Z")
 
 
-@pytest.mark.parametrize("time", ["02/30/2020 05:00:00", "02/01/202005:00:00", "02/01/2020 05:00:60", "2/1/2020  5:0:0"])
+@pytest.mark.parametrize(
+    "time", ["02/30/2020 05:00:00", "02/01/202005:00:00", "02/01/2020 05:00:60", "2/1/2020  5:0:0"]
+)
 def test_a_time_that_does_not_exist_is_never_another_time(write: Write, time: str) -> None:
     log = read_log(write([row("02/01/2020 00:00:00"), row(time), row("02/01/2020 02:00:00")]))
     assert [(bad.line, bad.text) for bad in log.quality.quarantined] == [(3, time)]
