@@ -41,6 +41,7 @@ from .training.fit import FitConfig, FitResult, fit
 from .training.metrics import ForecastErrors
 from .training.provenance import provenance
 from .training.routes import collect_routes
+from .training.task import make_task
 
 logger = logging.getLogger(__name__)
 
@@ -121,10 +122,8 @@ class Forecaster:
         """
         config = self.config
         data = RadiationDataModule(log, config.window, config.training.seed)
-        static = _places(log) if config.coordinates else ()
         window = config.window
-        known, stations = len(data.known_names), _stations(log)
-        task = Task(len(log.tags), window.lookback, window.horizon, config.levels, known, static, stations)
+        task = make_task(data, config.levels, config.coordinates)
         torch.manual_seed(config.training.seed)
         model = models.build(config.model, task, dict(config.model_config))
         self.result = fit(model, data, config.training, folder, resume)
@@ -318,25 +317,6 @@ class Forecaster:
         if part is None:
             raise RunError("this forecaster is not fitted yet: call fit(log) or Forecaster.load(folder)")
         return part
-
-
-def _places(log: StationLog) -> tuple[tuple[float, ...], ...]:
-    """Coordinates relative to the network's centre in units of its size, and whether a tag has any; or nothing."""
-    places = [tag.coordinates for tag in log.tags]
-    known = np.array([place for place in places if place is not None], dtype=np.float64)
-    if len(known) == 0:
-        return ()
-    centre, size = known.mean(axis=0), max(1e-9, float(known.std()))
-    return tuple(
-        (0.0, 0.0, 0.0) if place is None else (*(float(v) for v in (np.array(place) - centre) / size), 1.0)
-        for place in places
-    )
-
-
-def _stations(log: StationLog) -> tuple[int, ...]:
-    """The number of each tag's station, in order of appearance; tags without a station share one."""
-    numbers: dict[str | None, int] = {}
-    return tuple(numbers.setdefault(tag.station, len(numbers)) for tag in log.tags)
 
 
 def _task_fields(task: Mapping[str, Any]) -> dict[str, Any]:

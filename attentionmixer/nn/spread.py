@@ -50,6 +50,8 @@ class EmpiricalSpread(nn.Module):
         predict: (x, x_mask) or (x, x_mask, known) → point [B, H, N].
         sample: most errors to keep; of a longer log every second, fourth, … window is kept, evenly spread in time.
         """
+        if not len(self.levels):
+            return
         kept: list[Tensor] = []
         most = max(1, sample // max(1, self.offset.shape[0] * self.offset.shape[1]))
         every, seen = 1, 0
@@ -60,7 +62,7 @@ class EmpiricalSpread(nn.Module):
             while sum(len(part) for part in kept) > most:
                 kept = [torch.cat(kept)[::2]]
                 every *= 2
-        if kept and len(self.levels):
+        if kept:
             # one step ahead at a time: the sort behind a quantile needs a copy
             errors = torch.cat(kept)
             for h in range(errors.shape[1]):

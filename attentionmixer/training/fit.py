@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -103,6 +103,7 @@ def fit(
     config: FitConfig,
     folder: Path | None = None,
     resume: bool = False,
+    callbacks: Sequence[Callback] = (),
 ) -> FitResult:
     """Train ``model`` in place and leave it with the best averaged weights, in evaluation mode.
 
@@ -110,7 +111,7 @@ def fit(
     ----------
     model: fresh weights. data: its log, split and scaled. config: see `FitConfig`.
     folder: where logs and the checkpoint to resume from go, or ``None`` for nothing on disk.
-    resume: continue from the checkpoint in ``folder``.
+    resume: continue from the checkpoint in ``folder``. callbacks: further ones, as those that prune trials.
 
     Raises `ConfigError` for settings that cannot be met and `TrainingError` where the loss is not a number.
     """
@@ -139,7 +140,7 @@ def fit(
     interrupt = GracefulInterrupt()
     averaged = AveragedWeights(config.optimizer.average_decay)
     keeper = EpochCheckpoints(None if folder is None else folder / "checkpoints", averaged, interrupt)
-    trainer = _trainer(config, folder, [averaged, keeper, interrupt, *timer])
+    trainer = _trainer(config, folder, [averaged, keeper, interrupt, *timer, *callbacks])
     started = time.perf_counter()
     trainer.fit(module, datamodule=data, ckpt_path=str(checkpoint) if resume else None, weights_only=True)
     training_seconds = time.perf_counter() - started

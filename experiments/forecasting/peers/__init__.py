@@ -1,0 +1,1 @@
+"""Models that others wrote, behind our interface. They need: pip install 'attentionmixer[bench]'."""
