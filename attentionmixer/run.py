@@ -66,6 +66,14 @@ def train_run(config: RunConfig, folder: Path, command: Sequence[str]) -> Path:
     return report
 
 
+def help_train(config: RunConfig) -> None:
+    """Compute a share of each training step, for the process that leads and writes the run (`training.ranks`)."""
+    logging.getLogger("attentionmixer").setLevel(logging.ERROR)
+    # nothing is written there; a training that is resumed is read from there
+    folder = Path(config.run_dir or "unused")
+    Forecaster(config.forecaster()).fit(load_log(config.data), folder, resume=config.resume)
+
+
 def measure(
     forecaster: Forecaster, baselines: Mapping[str, Forecaster], log: StationLog, routes: Sequence[RouteMap]
 ) -> dict[str, Any]:

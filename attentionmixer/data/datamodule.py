@@ -33,7 +33,7 @@ class WindowConfig:
     horizon
         H, steps ahead that are forecast
     batch_size
-        windows per training step
+        windows per training step, over all devices together
     evaluation_batch_size
         windows per step without gradient
     split
@@ -136,6 +136,8 @@ class RadiationDataModule(L.LightningDataModule):
         device = torch.device("cpu") if trainer is None else trainer.strategy.root_device
         rank, world = (0, 1) if trainer is None else (trainer.global_rank, trainer.world_size)
         windows = self.windows(part, device)
+        # the batch is that of one step, whoever computes it: several processes take a share each
+        batch_size = -(-batch_size // world)
         return WindowLoader(windows, batch_size, shuffle=shuffle, seed=self.seed, rank=rank, world=world)
 
     # --- inner -------------------------------------------------------------------------------------------------------

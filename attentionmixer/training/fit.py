@@ -25,6 +25,7 @@ from .allowed import instantiate_callback
 from .callbacks import AveragedWeights, EpochCheckpoints, GracefulInterrupt, ProgressLine
 from .checkpoint import SafeCheckpointIO
 from .module import WATCHED, ForecastModule, OptimizerConfig, RegularizerConfig
+from .ranks import check_strategy, part_ways
 
 logger = logging.getLogger(__name__)
 
@@ -144,6 +145,7 @@ def fit(
     started = time.perf_counter()
     trainer.fit(module, datamodule=data, ckpt_path=str(checkpoint) if resume else None, weights_only=True)
     training_seconds = time.perf_counter() - started
+    part_ways()
     if keeper.best:  # an interrupt can come before the first validation: then the average so far stands
         module.load_state_dict(keeper.best)
     model.to("cpu").eval()
@@ -170,6 +172,7 @@ def _clock(limit: float | None) -> tuple[list[Callback], Callable[[], float] | N
 
 def _trainer(config: FitConfig, folder: Path | None, callbacks: list[Callback]) -> L.Trainer:
     settings = config.trainer
+    check_strategy(settings.strategy)
     cores = os.cpu_count() or 1
     if str(settings.devices).isdigit() and not torch.cuda.is_available() and int(settings.devices) > cores:
         # every device would be a process of its own

@@ -161,8 +161,8 @@ def _without_mark(head: bytes) -> str | None:
     for codec, share, other in (("utf-16-le", second, first), ("utf-16-be", first, second)):
         if share >= 0.4 and other == 0:
             try:
-                # the last sign may be cut in half
-                head.decode(codec) if head[-2:].isascii() else head[:-4].decode(codec)
+                # the last sign may be cut in half, which such a decoder waits for
+                codecs.getincrementaldecoder(codec)().decode(head)
             except UnicodeDecodeError:
                 return None
             return codec

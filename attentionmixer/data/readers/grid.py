@@ -82,8 +82,7 @@ def round_half_up(time: Ints, step: int, origin: int = 0) -> Ints:
 
 def as_text(time: int) -> str:
     """A moment in nanoseconds as ISO 8601 with ``Z``."""
-    stamp = pd.Timestamp(time, unit="ns")
-    return stamp.isoformat(timespec="seconds" if stamp.nanosecond == stamp.microsecond == 0 else "auto") + "Z"
+    return f"{pd.Timestamp(time).isoformat()}Z"
 
 
 def regular_index(start: int, end: int, step: int) -> pd.DatetimeIndex:
