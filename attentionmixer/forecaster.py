@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,24 +19,12 @@ from .data.log import StationLog
 from .data.quality import QualityRecord
 from .data.scaling import TagScaler
 from .data.windows import WindowBatch, WindowLoader, Windows
-from .errors import ConfigError, LogError, RunError
-from .files import (
-    commit,
-    drop_manifest,
-    part_of,
-    read_json,
-    sealed_text,
-    sha256,
-    verify_manifest,
-    verify_seal,
-    write_part,
-    write_text,
-)
+from .errors import LogError, RunError
 from .forecast import Forecast
-from .models.base import ForecastModel, Task
+from .models.base import ForecastModel
 from .routemap import RouteMap
+from .saved import Saved, read_saved, write_saved
 from .schema import Schema, align
-from .tensorfile import OnPaper, check_fits, read_header, read_tensors, write_tensors
 from .training.fit import FitConfig, FitResult, fit
 from .training.metrics import ForecastErrors
 from .training.provenance import provenance
@@ -45,12 +33,6 @@ from .training.task import make_task
 
 logger = logging.getLogger(__name__)
 
-FORMAT = 1
-WEIGHTS, DESCRIPTION = "model.safetensors", "forecaster.json"
-#: No saved model is larger; one that claims to be would take the machine's memory or hours to build.
-MAX_SETTING = 65_536
-MAX_ROUNDS = 128
-MAX_WINDOW = 2**31
 _Part = TypeVar("_Part")
 LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 
@@ -234,31 +216,16 @@ class Forecaster:
         are those with the hash it states, under their temporary name until they are renamed. So a crash at any moment
         leaves the old forecaster or the new one. Raises `RunError` where the disk is full.
         """
-        folder = Path(folder)
-        _finish_save(folder)
-        weights = {name: value.contiguous() for name, value in self.model.state_dict().items()}
-        weights_part = write_part(folder / WEIGHTS, lambda part: write_tensors(part, weights))
-        description = {
-            "format": FORMAT,
-            "model": {
-                "name": self.config.model,
-                "config": models.config_dict(self.model),
-                "task": asdict(self.model.task),
-            },
-            "schema": self.schema.to_dict(),
-            "scaler": self.scaler.to_dict(),
-            "provenance": self.provenance,
-            "quality": self.quality.to_dict(),
-            "weights_sha256": sha256(weights_part),
-        }
-        try:
-            write_part(folder / DESCRIPTION, lambda part: write_text(part, sealed_text(description)))
-        except BaseException:
-            weights_part.unlink()
-            raise
-        drop_manifest(folder)
-        commit(folder / DESCRIPTION)
-        commit(folder / WEIGHTS)
+        parts = Saved(
+            self.config.model,
+            models.config_dict(self.model),
+            self.model.task,
+            self.schema,
+            self.scaler,
+            self.provenance,
+            self.quality,
+        )
+        write_saved(parts, self.model.state_dict(), Path(folder))
 
     @classmethod
     def load(cls, folder: str | Path) -> Forecaster:
@@ -266,31 +233,11 @@ class Forecaster:
 
         Sizes and the header of the weights are checked before the model is built or a weight is read.
         """
-        folder = Path(folder)
-        verify_manifest(folder, (DESCRIPTION, WEIGHTS))
-        path = folder / DESCRIPTION
-        data = read_json(path)
-        if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise RunError(f"{path} is not of format {FORMAT}; it needs another version")
-        try:
-            name, config = data["model"]["name"], dict(data["model"]["config"])
-            task = Task(**_task_fields(data["model"]["task"]))
-            forecaster = cls(ForecasterConfig(model=name, model_config=config))
-            forecaster._schema = Schema.from_dict(data["schema"])
-            forecaster._scaler = TagScaler.from_dict(data["scaler"])
-            forecaster.provenance = dict(data["provenance"])
-            forecaster.quality = QualityRecord.from_dict(data["quality"])
-            _check_size(task, config)
-            with OnPaper():
-                expected = models.build(name, task, config).state_dict()
-        except (LogError, ConfigError) as error:
-            raise RunError(f"{path} is damaged: {error}") from error
-        except (LookupError, AttributeError, TypeError, ValueError, RuntimeError, ArithmeticError) as error:
-            raise RunError(f"{path} is damaged: {error!r}") from error
-        _check_agreement(task, forecaster.schema, forecaster.scaler, path)
-        weights = _load_weights(folder, expected, data.get("weights_sha256"))
-        verify_seal(path)
-        forecaster._model = models.build(name, task, config).eval()
+        parts, weights = read_saved(Path(folder))
+        forecaster = cls(ForecasterConfig(model=parts.model, model_config=parts.config))
+        forecaster._schema, forecaster._scaler = parts.schema, parts.scaler
+        forecaster.provenance, forecaster.quality = parts.provenance, parts.quality
+        forecaster._model = models.build(parts.model, parts.task, parts.config).eval()
         forecaster._model.load_state_dict(weights)
         return forecaster
 
@@ -317,79 +264,3 @@ class Forecaster:
         if part is None:
             raise RunError("this forecaster is not fitted yet: call fit(log) or Forecaster.load(folder)")
         return part
-
-
-def _task_fields(task: Mapping[str, Any]) -> dict[str, Any]:
-    fields = dict(task)
-    fields["levels"] = tuple(fields["levels"])
-    fields["static"] = tuple(tuple(row) for row in fields["static"])
-    fields["stations"] = tuple(fields.get("stations", ()))
-    return fields
-
-
-def _check_agreement(task: Task, schema: Schema, scaler: TagScaler, path: Path) -> None:
-    """Raise `RunError` where the parts of ``forecaster.json`` speak of different tags, windows or quantiles."""
-    wanted = (task.variates, task.variates, task.lookback, task.horizon, task.levels)
-    there = (len(schema.tags), len(scaler.location), schema.lookback, schema.horizon, schema.levels)
-    names = ("tags", "tags of the scaler", "look-back", "horizon", "levels")
-    for name, one, other in zip(names, wanted, there, strict=True):
-        if one != other:
-            raise RunError(f"{path} is damaged: {name} is {other}, but the model was built for {one}")
-    for name, numbers in scaler.named_buffers():
-        # in float32: what is finite in the file need not be so here
-        if not bool(numbers.isfinite().all()) or (name in ("scale", "deviation") and not bool((numbers > 0).all())):
-            raise RunError(f"{path} is damaged: the scaler's {name} is no possible number for some tag")
-
-
-def _check_size(task: Task, config: Mapping[str, Any]) -> None:
-    """Raise `ValueError` for a size that is none, or that no saved model has: building it would take all memory."""
-    sizes = {name: getattr(task, name) for name in ("variates", "lookback", "horizon", "known")}
-    for name, size in sizes.items():
-        if type(size) is not int or size < (name != "known"):
-            raise ValueError(f"{name} is {str(size)[:40]!r}, which is no possible number of them")
-    settings = {name: value for name, value in config.items() if type(value) is int}
-    for name, size in {**sizes, "levels": len(task.levels), **settings}.items():
-        most = MAX_ROUNDS if name == "rounds" else MAX_SETTING
-        if size > most:
-            raise ValueError(f"{name} is {size:,}; no saved model has more than {most:,}")
-    if len(task.static) not in (0, task.variates):
-        raise ValueError(f"{len(task.static):,} tags have a place, but there are {task.variates:,}")
-    steps = task.lookback + task.horizon * (1 + len(task.levels))
-    window = task.variates * steps * max([1, *settings.values()])
-    if window > MAX_WINDOW:
-        raise ValueError(
-            f"one window of {task.variates:,} tags, look-back {task.lookback:,} and horizon {task.horizon:,} would "
-            f"take {window:,} numbers; no saved model takes more than {MAX_WINDOW:,}"
-        )
-
-
-def _finish_save(folder: Path) -> None:
-    """Rename the weights of a save that was cut off just before."""
-    try:
-        digest = read_json(folder / DESCRIPTION)["weights_sha256"]
-    except (RunError, LookupError, TypeError):
-        return  # nothing of ours is there that could be lost
-    if _find_weights(folder, digest) != folder / WEIGHTS:
-        commit(folder / WEIGHTS)
-
-
-def _find_weights(folder: Path, digest: str) -> Path:
-    """Where the weights with that hash lie: in their place, or under the temporary name if a save was cut off."""
-    path = folder / WEIGHTS
-    part = part_of(path)
-    if part.is_file() and sha256(part) == digest and not (path.is_file() and sha256(path) == digest):
-        return part
-    return path
-
-
-def _load_weights(folder: Path, expected: Mapping[str, Tensor], digest: str | None) -> dict[str, Tensor]:
-    path = folder / WEIGHTS if digest is None else _find_weights(folder, digest)
-    header = read_header(path)
-    check_fits(path, header, expected)
-    if digest is not None and sha256(path) != digest:
-        raise RunError(f"{path} was changed after it was written: its hash is not the one in {DESCRIPTION}")
-    weights = read_tensors(path, header)
-    for name, value in weights.items():
-        if not bool(value.isfinite().all()):
-            raise RunError(f"{path} is damaged: {name!r} holds values that are no numbers")
-    return weights
