@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,8 +16,9 @@ from . import models
 from .data.datamodule import RadiationDataModule, WindowConfig
 from .data.known import known_channels, known_names, with_future
 from .data.log import StationLog
-from .data.quality import QualityRecord
+from .data.quality import Flag, QualityRecord
 from .data.scaling import TagScaler
+from .data.split import SplitConfig
 from .data.windows import WindowBatch, WindowLoader, Windows
 from .errors import LogError, RunError
 from .forecast import Forecast
@@ -25,15 +26,20 @@ from .models.base import ForecastModel
 from .routemap import RouteMap
 from .saved import Saved, read_saved, write_saved
 from .schema import Schema, align
-from .training.fit import FitConfig, FitResult, fit
+from .training.fit import FitConfig, FitResult, TrainerConfig, fit
 from .training.metrics import ForecastErrors
+from .training.module import OptimizerConfig, RegularizerConfig
 from .training.provenance import provenance
 from .training.routes import collect_routes
-from .training.task import make_task
+from .training.task import make_task, places, stations
 
 logger = logging.getLogger(__name__)
 
 _Part = TypeVar("_Part")
+#: For weights that are good already: few passes, small steps, nothing closed.
+GENTLE = FitConfig(
+    OptimizerConfig(learning_rate=3e-4), RegularizerConfig("none", 0.0), TrainerConfig(max_epochs=2, logger="none")
+)
 LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 
 
@@ -93,12 +99,20 @@ class Forecaster:
 
     # --- verbs -------------------------------------------------------------------------------------------------------
 
-    def fit(self, log: StationLog, folder: Path | None = None, *, resume: bool = False) -> Forecaster:
+    def fit(
+        self,
+        log: StationLog,
+        folder: Path | None = None,
+        *,
+        resume: bool = False,
+        start: Mapping[str, Tensor] | None = None,
+    ) -> Forecaster:
         """Train on the log's training part, choose weights on its validation part; the test part is not looked at.
 
         Parameters
         ----------
         log: the plant's log. folder: where training may write logs and its checkpoint. resume: go on from there.
+        start: weights to begin with (see `finetune`); fresh ones if not given.
 
         Returns itself. Raises `LogError`, `ConfigError` or `TrainingError`.
         """
@@ -108,7 +122,10 @@ class Forecaster:
         task = make_task(data, config.levels, config.coordinates)
         torch.manual_seed(config.training.seed)
         model = models.build(config.model, task, dict(config.model_config))
-        self.result = fit(model, data, config.training, folder, resume)
+        if start is not None:
+            _check_start(model, start)
+            model.load_state_dict(start)
+        self.result = fit(model, data, config.training, folder, resume, warm_start=start is None)
         self.data, self.quality = data, log.quality
         self._model, self._scaler = model.eval(), data.scaler
         self._schema = Schema(
@@ -122,6 +139,60 @@ class Forecaster:
         )
         self.provenance = provenance(data, self.result, model, config.training.seed)
         return self
+
+    def adapt(self, log: StationLog, rows: int | None = None) -> Forecaster:
+        """This forecaster for the tags of another log: the same weights, its own scaler and schema. Nothing is trained.
+
+        Parameters
+        ----------
+        log: of the same step. rows: the scaler is fitted on that many first rows; on all if not given.
+
+        Raises `LogError` where the step differs, and `RunError` where weights belong to the tags they were trained on.
+        """
+        own = self.schema
+        if log.step != own.step:
+            raise LogError(f"the log has a step of {log.step}, the model was trained on {own.step}; resample the log")
+        other = Forecaster(self._settings())
+        data_config = other.config.window
+        log = log.without_flagged(data_config.ignored)
+        task = replace(
+            self.model.task,
+            variates=len(log.tags),
+            known=len(known_names(log, own.calendar)),
+            # a row of zeros says that a tag has no place
+            static=(places(log) or ((0.0, 0.0, 0.0),) * len(log.tags)) if self.model.task.static else (),
+            stations=stations(log),
+        )
+        other._model = models.build(self.config.model, task, models.config_dict(self.model)).eval()
+        weights = self.model.state_dict()
+        _check_start(other._model, weights)
+        other._model.load_state_dict(weights)
+        other._scaler = TagScaler.fit(log, len(log) if rows is None else rows, data_config.scaling)
+        other._schema = replace(own, tags=log.tags)
+        other.provenance = {"adapted from": self.provenance}
+        other.quality = log.quality
+        return other
+
+    def finetune(
+        self, log: StationLog, training: FitConfig | None = None, split: SplitConfig | None = None
+    ) -> Forecaster:
+        """A new forecaster for a log, trained from these weights on; they are good for its tags, or for any (`adapt`).
+
+        Parameters
+        ----------
+        log: of the same step. training: optimiser, trainer, seed; a few gentle epochs if not given.
+        split: where the log's training, validation and test parts end.
+
+        Raises what `adapt` and `fit` raise.
+        """
+        if log.step != self.schema.step:
+            raise LogError(
+                f"the log has a step of {log.step}, the model was trained on {self.schema.step}; resample the log"
+            )
+        other = Forecaster(self._settings(training or GENTLE, split))
+        other.fit(log, start=self.model.state_dict())
+        other.provenance["started from"] = self.provenance
+        return other
 
     def predict(self, log: StationLog, ahead: StationLog | None = None) -> Forecast:
         """Forecast the H steps after the last observed reading.
@@ -248,6 +319,23 @@ class Forecaster:
 
     # --- inner -------------------------------------------------------------------------------------------------------
 
+    def _settings(self, training: FitConfig | None = None, split: SplitConfig | None = None) -> ForecasterConfig:
+        """What this forecaster was made with; a loaded one knows it from its parts."""
+        schema, task = self.schema, self.model.task
+        names = tuple(name.lower() for name, flag in Flag.__members__.items() if flag & schema.ignored)
+        window = WindowConfig(
+            lookback=schema.lookback,
+            horizon=schema.horizon,
+            split=split or SplitConfig(),
+            scaling=self.scaler.config,
+            calendar=schema.calendar,
+            ignored_flags=names,
+        )
+        settings = models.config_dict(self.model)
+        return ForecasterConfig(
+            self.config.model, settings, window, training or FitConfig(), schema.levels, bool(task.static)
+        )
+
     @torch.no_grad()
     def _outputs(
         self, log: StationLog, first: int | None, last: int | None, stride: int = 1
@@ -264,3 +352,19 @@ class Forecaster:
         if part is None:
             raise RunError("this forecaster is not fitted yet: call fit(log) or Forecaster.load(folder)")
         return part
+
+
+def _check_start(model: ForecastModel, weights: Mapping[str, Tensor]) -> None:
+    """Raise `RunError` where weights do not fit a model for other tags."""
+    wanted = model.state_dict()
+    if odd := sorted(wanted.keys() ^ weights.keys()):
+        raise RunError(
+            f"the weights do not fit this model and log: only one of the two has {', '.join(map(repr, odd[:3]))}"
+        )
+    own = [name for name, value in wanted.items() if value.shape != weights[name].shape]
+    if own:
+        raise RunError(
+            f"the model's {', '.join(map(repr, own[:3]))} belong to the tags it was trained on, so it fits no others; "
+            "one that does has no embedding, gates or linear path of its own for a tag (tag_embedding=false, "
+            "gates=false, cross_lags=0)"
+        )

@@ -105,12 +105,14 @@ def fit(
     folder: Path | None = None,
     resume: bool = False,
     callbacks: Sequence[Callback] = (),
+    warm_start: bool = True,
 ) -> FitResult:
     """Train ``model`` in place and leave it with the best averaged weights, in evaluation mode.
 
     Parameters
     ----------
-    model: fresh weights. data: its log, split and scaled. config: see `FitConfig`.
+    model: fresh weights, or learned ones without ``warm_start``. data: its log, split and scaled.
+    config: see `FitConfig`.
     folder: where logs and the checkpoint to resume from go, or ``None`` for nothing on disk.
     resume: continue from the checkpoint in ``folder``. callbacks: further ones, as those that prune trials.
 
@@ -134,7 +136,7 @@ def fit(
         config.seed,
         spent,
     )
-    if not resume:
+    if warm_start and not resume:
         model.warm_start(_in_order(data))
     if config.trainer.compile:
         model.compile()
