@@ -15,6 +15,7 @@ COMMANDS = {
     "predict": ("attentionmixer.predict", "forecast from new data"),
     "evaluate": ("attentionmixer.evaluate", "measure a run on other data"),
     "report": ("attentionmixer.report.__main__", "write the report of a run again"),
+    "zoo": ("attentionmixer.zoo.__main__", "models that come with the package"),
 }
 
 

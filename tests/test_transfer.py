@@ -78,7 +78,7 @@ def test_weights_that_belong_to_tags_are_refused(tiny: tuple[Forecaster, Station
     names = [f"p{i}" for i in range(len(tiny[0].schema.tags) + 1)]
     time = pd.date_range("2024-05-01", periods=100, freq="10min", tz="UTC", name="time")
     log = StationLog.from_frame(pd.DataFrame(np.ones((100, len(names)), np.float32), time, names))
-    with pytest.raises(RunError, match="model's 'tag', 'gates.logit'"):
+    with pytest.raises(RunError, match=r"model's 'tag', 'gates\.logit'"):
         tiny[0].adapt(log)
 
 
