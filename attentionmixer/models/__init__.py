@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from typing import Any, Protocol
 
 from ..errors import ConfigError
@@ -74,6 +75,25 @@ def architecture(name: str) -> Architecture:
         raise ConfigError(f"unknown model {name!r}; there are: {', '.join(_ARCHITECTURES)}") from None
 
 
+def register(name: str, build: _Builder, config: type) -> None:
+    """Make a model of one's own known by a name, as those of the package are; see docs/own-model.md.
+
+    Parameters
+    ----------
+    name: new, letters, digits, ``-`` and ``_``. build: takes a `Task` and a configuration; mostly the model's class.
+    config: a dataclass whose fields have defaults.
+
+    Raises `ConfigError` where the name is taken or ``config`` is no such dataclass.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
+        raise ConfigError(f"{name!r} is no name for a model: use letters, digits, - and _")
+    if name in _ARCHITECTURES:
+        raise ConfigError(f"there is a model {name!r} already; choose another name")
+    if not is_dataclass(config) or any(f.default is MISSING and f.default_factory is MISSING for f in fields(config)):
+        raise ConfigError(f"the configuration of {name!r} must be a dataclass whose fields all have defaults")
+    _ARCHITECTURES[name] = Architecture(name, build, config)
+
+
 def build(name: str, task: Task, config: Mapping[str, Any] | Any = None) -> ForecastModel:
     """A model with fresh weights.
 
@@ -103,4 +123,4 @@ def config_dict(model: ForecastModel) -> dict[str, Any]:
 #: `attentionmixer.models.list()` reads better from outside.
 list = names
 
-__all__ = ["Architecture", "ForecastModel", "Task", "architecture", "build", "config_dict", "list", "names"]
+__all__ = ["Architecture", "ForecastModel", "Task", "architecture", "build", "config_dict", "list", "names", "register"]

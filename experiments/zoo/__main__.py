@@ -144,7 +144,7 @@ def write_docs() -> Path:
         "",
         "Weights are safetensors and JSON inside the wheel; hashes, header and shapes are checked before a weight is",
         "read. Errors below are masked, in units of the variance of the training part of the log named, on its last",
-        "15 %. *Linear* and *persistence* are what one would have without the model: linear is trained on that very log.",
+        "15 %. *Linear* and *persistence* are what one would have without the model; linear is trained on that log.",
         "",
     ]
     text = "\n".join([*lines, *(card.to_markdown() for card in cards)])
