@@ -276,6 +276,10 @@ def utc(moment: str | pd.Timestamp) -> pd.Timestamp:
     return stamp.tz_localize("UTC") if stamp.tzinfo is None else stamp.tz_convert("UTC")
 
 
+#: Values that `_check` looks at together.
+_CHECKED = 1 << 18
+
+
 def _check(array: NDArray[np.float32], time: pd.DatetimeIndex, tags: tuple[Tag, ...]) -> None:
     if array.ndim != 2:
         raise LogError(f"values must be [time, tags], not {array.ndim}-dimensional")
@@ -295,9 +299,10 @@ def _check(array: NDArray[np.float32], time: pd.DatetimeIndex, tags: tuple[Tag, 
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         raise LogError(f"tag names must be unique; these repeat: {', '.join(map(repr, twice[:10]))}")
-    # in chunks, so that the check of a large log needs little memory of its own
-    for first in range(0, len(array), 65536):
-        part = array[first : first + 65536]
+    # in chunks that a cache holds, so that the check of a large log needs neither time nor memory of its own
+    rows = max(1, _CHECKED // array.shape[1])
+    for first in range(0, len(array), rows):
+        part = array[first : first + rows]
         if np.isinf(part).any():
             row, column = np.argwhere(np.isinf(part))[0]
             raise LogError(

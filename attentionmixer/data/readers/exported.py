@@ -28,7 +28,8 @@ def sniff(head: bytes) -> bool:
 
 def confirm(source: Source) -> bool:
     """Whether a Parquet file carries the description of an exported log."""
-    return _description(_open(source, source.read())) is not None
+    with source.seekable() as stream:
+        return _description(_open(source, stream)) is not None
 
 
 def read(
@@ -75,7 +76,7 @@ def read(
 
 def _whole(source: Source) -> StationLog:
     raw = source.read()
-    file = _open(source, raw)
+    file = _open(source, pa.BufferReader(raw))
     described = _description(file)
     if described is None:
         raise LogError(f"{source.name} is no exported log: its Parquet metadata lack {METADATA!r}; read it as a table")
@@ -119,9 +120,9 @@ def _cells(
     return values, flags, pd.DatetimeIndex(ns.view("datetime64[ns]")).tz_localize("UTC")
 
 
-def _open(source: Source, raw: bytes) -> pq.ParquetFile:
+def _open(source: Source, content: pa.NativeFile) -> pq.ParquetFile:
     try:
-        return pq.ParquetFile(pa.BufferReader(raw))
+        return pq.ParquetFile(content)
     except (pa.ArrowException, OSError, ValueError) as error:
         # ValueError: a name that is not UTF-8
         raise LogError(f"{source.name} is a damaged Parquet file: {error}") from error
