@@ -18,6 +18,9 @@ from .problems import PROBLEMS
 from .suites import Suite
 
 Results = dict[str, list[dict[str, Any]]]
+DOCS = RESULTS.parents[2] / "docs"
+#: Suites that the documents show; the quick one is a check.
+DOCUMENTED = ("core", "full")
 OURS = ("attentionmixer", "temporal only", "spatial only")
 _COLUMNS = (
     "suite problem contender seed mse mae r2 rmse coverage_90 validation_mse seconds epochs peak_rss_mb parameters "
@@ -45,7 +48,17 @@ def write(suite: Suite) -> Path:
     table, text = tidy(suite, everything), page(suite, everything)
     write_atomically(base.with_suffix(".csv"), lambda part: write_text(part, table))
     write_atomically(base.with_suffix(".md"), lambda part: write_text(part, text))
+    write_docs()
     return base.with_suffix(".md")
+
+
+def write_docs() -> None:
+    """docs/benchmarks.md: the pages of the suites that mean something, one after the other."""
+    pages = [RESULTS.parent / f"forecasting-{name}.md" for name in DOCUMENTED]
+    texts = [path.read_text(encoding="utf-8") for path in pages if path.is_file()]
+    if texts:
+        text = "\n".join(["<!-- made by python -m experiments.forecasting; not to be edited -->", "", *texts])
+        write_atomically(DOCS / "benchmarks.md", lambda part: write_text(part, text))
 
 
 def tidy(suite: Suite, everything: Mapping[str, Results]) -> str:

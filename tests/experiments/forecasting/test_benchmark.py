@@ -43,6 +43,7 @@ def result(cell: Cell, mse: float) -> dict[str, Any]:
 def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Cell]:
     monkeypatch.setattr(cells, "RESULTS", tmp_path / "forecasting")
     monkeypatch.setattr(page, "RESULTS", tmp_path / "forecasting")
+    monkeypatch.setattr(page, "DOCS", tmp_path)
     calls: list[Cell] = []
 
     def measure(cell: Cell, suite: str, data: Path | None) -> str | None:
@@ -105,3 +106,12 @@ def test_a_cell_runs_as_a_command_and_measures_both_parts(tmp_path: Path) -> Non
     assert 0 < found["test"]["mse"] < 2 and 0 < found["validation"]["mse"] < 2
     assert "groups" in found["test"] and "groups" not in found["validation"]
     assert str(tmp_path) not in str(found)
+
+
+def test_the_documents_show_what_means_something(measured: list[Cell], tmp_path: Path) -> None:
+    names = ["--models", "ridge_var", "persistence", "--problems", "sru", "--seeds", "1"]
+    assert command.main(["--suite", "quick", *names]) == 0
+    assert not (tmp_path / "benchmarks.md").exists()
+    assert command.main(["--suite", "core", *names]) == 0
+    text = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
+    assert "# Forecasting benchmark: core" in text and "quick" not in text and "## sru" in text
