@@ -33,8 +33,13 @@ CORPUS, DICTIONARIES = HERE / "corpus", HERE / "dictionaries"
 LENGTH, PATIENCE, MEMORY = 4096, 20, 6000
 #: A process is renewed after so many seconds at most, since what atheris and libFuzzer keep of each run adds up.
 SLICE = 100
-#: One thread each, and one heap: the inputs are tiny, and what they may allocate is limited.
-SINGLE = {"OMP_NUM_THREADS": "1", "ARROW_IO_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
+#: One thread each, and one heap that is not laid out in advance: inputs are tiny, and what they may ask for is limited.
+SINGLE = {
+    "OMP_NUM_THREADS": "1",
+    "ARROW_IO_THREADS": "1",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "MALLOC_ARENA_MAX": "1",
+}
 
 
 @dataclass(frozen=True)
@@ -99,14 +104,15 @@ def _fuzz(name: str, seconds: int, into: Path | None) -> Outcome:
             began = time.monotonic()
             # the first folder is written to, the other is only read
             done = _start(name, {"max_total_time": min(SLICE, seconds - passed), **options}, found, CORPUS / name)
-            passed += max(1, round(time.monotonic() - began))
             stated = {key: int(value) for key, value in re.findall(r"stat::(\w+):\s+(\d+)", done.stderr)}
             runs += stated.get("number_of_executed_units", 0)
             peak = max(peak, stated.get("peak_rss_mb", 0))
             findings += len(re.findall(r"^finding: ", done.stderr, re.MULTILINE))
             for report in re.findall(r"^finding: .*?\n\n", done.stderr, re.MULTILINE | re.DOTALL):
                 sys.stderr.write(report)
-            if done.returncode and not _was_it_all_before(name, done.stderr):
+            all_before = bool(done.returncode) and _was_it_all_before(name, done.stderr)
+            passed += max(1, round(time.monotonic() - began))
+            if done.returncode and not all_before:
                 findings += 1
                 sys.stderr.write(f"--- {name}: exit {done.returncode}\n{done.stderr[-6000:]}\n")
                 break
