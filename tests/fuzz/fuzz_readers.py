@@ -3,6 +3,7 @@
     python tests/fuzz/fuzz_readers.py --seconds 60 --jobs 2                every reader, two at a time
     python tests/fuzz/fuzz_readers.py --reader eurdep --seconds 3600 --into new
     python tests/fuzz/fuzz_readers.py --reader eurdep --merge new          add to the corpus what adds coverage
+    python tests/fuzz/fuzz_readers.py --seconds 610 --keep experiments/results/fuzzing.json      a campaign, with its page
 
 ``--into`` keeps the inputs that reach new code in a folder for each reader. An input that breaks a promise of
 ``targets.py`` is written to ``READER-crash-…`` in the working directory (``READER-timeout-…`` or ``READER-oom-…`` for
@@ -23,6 +24,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -66,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2, help="readers at a time")
     parser.add_argument("--into", type=Path, help="folder for inputs that reach new code")
     parser.add_argument("--merge", type=Path, help="in place of fuzzing: take inputs of this folder into the corpus")
-    parser.add_argument("--json", type=Path, help="also write the outcomes to this file")
+    parser.add_argument("--keep", type=Path, help="put the outcomes into this JSON file, and a page (.md) beside it")
     parsed = parser.parse_args(arguments)
     if find_spec("atheris") is None:
         sys.stderr.write("atheris is not installed, and there is no fuzzing without it: pip install atheris (Linux)\n")
@@ -81,9 +83,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print("| reader | executions | seconds | per second | peak memory, MB | findings |\n|---|---|---|---|---|---|")
     for outcome in outcomes:
         print(outcome)
-    if parsed.json is not None:
-        parsed.json.write_text(json.dumps([asdict(outcome) for outcome in outcomes], indent=2) + "\n")
+    if parsed.keep is not None:
+        keep(outcomes, parsed.keep)
     return int(any(outcome.findings for outcome in outcomes))
+
+
+def keep(outcomes: Sequence[Outcome], path: Path) -> None:
+    """Put outcomes in place of older ones of the same readers, with date, versions and commit; write the page anew."""
+    kept = json.loads(path.read_text()) if path.is_file() else {}
+    code = subprocess.run(
+        ["git", "rev-parse", "--short=12", "HEAD"], cwd=HERE, capture_output=True, text=True, check=False
+    )
+    about = {
+        "date": time.strftime("%Y-%m-%d"),
+        "python": sys.version.split()[0],
+        "atheris": version("atheris"),
+        "commit": code.stdout.strip(),
+    }
+    kept |= {outcome.reader: {**asdict(outcome), **about} for outcome in outcomes}
+    path.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
+    lines = [
+        "# Fuzzing of the readers",
+        "",
+        "Damaged files are given to each reader, mutated by coverage (atheris, libFuzzer) from the corpus in",
+        "`tests/fuzz/corpus`. A finding is anything but a log whose account balances or a `LogError`: another exception, a",
+        f"warning the package causes, a broken promise (`tests/fuzz/targets.py`), more than {PATIENCE} s for one input, or",
+        "more than 1 GiB asked for by one. Peak memory is that of the process, libraries and the fuzzer's own tables",
+        "included. Made by `python tests/fuzz/fuzz_readers.py --seconds 610 --keep experiments/results/fuzzing.json`.",
+        "",
+        "| reader | inputs | seconds | peak MB | findings | date | Python, atheris | commit |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, row in sorted(kept.items()):
+        stack = f"{row['python']}, {row['atheris']}"
+        figures = f"{row['executions']:,} | {row['seconds']:,} | {row['peak_rss_mb']:,} | {row['findings']}"
+        lines.append(f"| {name} | {figures} | {row['date']} | {stack} | {row['commit']} |")
+    path.with_suffix(".md").write_text("\n".join(lines) + "\n")
 
 
 def _fuzz(name: str, seconds: int, into: Path | None) -> Outcome:

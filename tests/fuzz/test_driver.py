@@ -38,10 +38,12 @@ def test_a_finding_of_a_process_is_counted_and_shown(
         return subprocess.CompletedProcess([], 0, "", said)
 
     monkeypatch.setattr(driver, "_start", start)
-    assert driver.main(["--reader", "odl", "--seconds", "1", "--json", str(tmp_path / "o.json")]) == 1
+    monkeypatch.setattr(driver, "version", lambda _: "3")
+    assert driver.main(["--reader", "odl", "--seconds", "1", "--keep", str(tmp_path / "o.json")]) == 1
     shown = capsys.readouterr()
     assert "| odl | 7 |" in shown.out and "Traceback" in shown.err
     assert '"findings": 1' in (tmp_path / "o.json").read_text()
+    assert "| odl | 7 | 1 | 300 | 1 |" in (tmp_path / "o.md").read_text()
 
 
 @pytest.mark.parametrize("alone", [0, 1])
