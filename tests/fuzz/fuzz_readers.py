@@ -3,7 +3,7 @@
     python tests/fuzz/fuzz_readers.py --seconds 60 --jobs 2                every reader, two at a time
     python tests/fuzz/fuzz_readers.py --reader eurdep --seconds 3600 --into new
     python tests/fuzz/fuzz_readers.py --reader eurdep --merge new          add to the corpus what adds coverage
-    python tests/fuzz/fuzz_readers.py --seconds 610 --keep experiments/results/fuzzing.json      a campaign, with its page
+    python tests/fuzz/fuzz_readers.py --seconds 610 --keep experiments/results/fuzzing.json
 
 ``--into`` keeps the inputs that reach new code in a folder for each reader. An input that breaks a promise of
 ``targets.py`` is written to ``READER-crash-…`` in the working directory (``READER-timeout-…`` or ``READER-oom-…`` for
@@ -106,10 +106,11 @@ def keep(outcomes: Sequence[Outcome], path: Path) -> None:
         "# Fuzzing of the readers",
         "",
         "Damaged files are given to each reader, mutated by coverage (atheris, libFuzzer) from the corpus in",
-        "`tests/fuzz/corpus`. A finding is anything but a log whose account balances or a `LogError`: another exception, a",
-        f"warning the package causes, a broken promise (`tests/fuzz/targets.py`), more than {PATIENCE} s for one input, or",
-        "more than 1 GiB asked for by one. Peak memory is that of the process, libraries and the fuzzer's own tables",
-        "included. Made by `python tests/fuzz/fuzz_readers.py --seconds 610 --keep experiments/results/fuzzing.json`.",
+        "`tests/fuzz/corpus`. A finding is anything but a log whose account balances or a `LogError`: another",
+        "exception, a warning the package causes, a broken promise (`tests/fuzz/targets.py`), more than",
+        f"{PATIENCE} s for one input, or more than 1 GiB asked for by one. Peak memory is that of the process,",
+        "libraries and the fuzzer's own tables included. Made by",
+        "`python tests/fuzz/fuzz_readers.py --seconds 610 --keep experiments/results/fuzzing.json`.",
         "",
         "| reader | inputs | seconds | peak MB | findings | date | Python, atheris | commit |",
         "|---|---|---|---|---|---|---|---|",
