@@ -101,8 +101,8 @@ class AttentionMixer(ForecastModel):
 
     The head and both linear paths start at zero, so the first forecast is the window's mean; with ``warm_start`` the
     paths are fitted in closed form first and training begins at the best linear model instead. Known-ahead channels
-    join the spatial block as further sources, static numbers of a tag (its place) the temporal block as a further
-    token.
+    join the spatial block as further sources (the temporal one where there is no spatial one), static numbers of a tag
+    (its place) the temporal block as a further token.
 
     Sources: arXiv 2302.10426 (spatial and temporal adaptive message passing, mixing, sparse regularizer); Nie et al.,
     ICLR 2023 (patches). The paths and gates are described in docs/method.md.
@@ -205,5 +205,9 @@ class AttentionMixer(ForecastModel):
         ahead: Tensor | None = None
         if self.known_embed is not None and known is not None:
             ahead = self.known_embed(known.transpose(1, 2)) + self.known_name
-            ahead = ahead.unsqueeze(2).expand(-1, -1, patches, -1)
+            if self.config.spatial:
+                return static, ahead.unsqueeze(2).expand(-1, -1, patches, -1)
+            # without a spatial block every tag listens to what is known in its temporal one
+            own = ahead.unsqueeze(1).expand(-1, self.task.variates, -1, -1)
+            static, ahead = own if static is None else torch.cat([static, own], dim=2), None
         return static, ahead

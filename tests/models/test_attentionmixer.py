@@ -370,3 +370,20 @@ def test_the_compiler_takes_the_whole_model_as_one_graph() -> None:
     x, mask, known = windows(model)
     compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
     torch.testing.assert_close(compiled(x, mask, known), model(x, mask, known), rtol=0, atol=1e-5)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("static", [0, 3])
+def test_without_a_spatial_block_known_channels_still_count_and_no_tag_sees_another(static: int) -> None:
+    model = randomise(make(known=2, static=static, spatial=False))
+    x, mask, known = windows(model)
+    assert known is not None
+    before, other = model(x, mask, known), known.clone()
+    other[:, -1, 1] += 1.0
+    assert (model(x, mask, other) != before).flatten(3).any(dim=-1).any(dim=1).all()
+    moved = x.clone()
+    moved[:, :, 0] += mask[:, :, 0]
+    assert torch.equal(model(moved, mask, known)[:, :, 1:], before[:, :, 1:])
+    _, routes = model.forward_with_routes(x, mask, known)
+    assert {part.axis for part in routes} == {"temporal"}
+    assert routes[0].weight.shape[-1] == len(model.temporal_ages()) + 2 + (1 if static else 0)
