@@ -40,7 +40,7 @@ class Account:
         if not count:
             return
         self.rows_quarantined += count
-        self.quarantined += rows[: max(0, LISTED - len(self.quarantined))]
+        self.quarantined += rows[: LISTED - len(self.quarantined)]
         self.decide(f"{count:,} row(s) quarantined: {reason}")
 
     def outside(self, count: int) -> None:

@@ -24,7 +24,6 @@ _MARKS = (
     (b"\xfe\xff", "utf-16"),
     (b"\xef\xbb\xbf", "utf-8-sig"),
 )
-_SHOWN = {"utf-32": "UTF-32", "utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
 _SAMPLE = 1 << 20
 #: hiragana, katakana, kanji, Japanese punctuation and full-width signs
 _JAPANESE = re.compile("[\u3000-\u30ff\u4e00-\u9fff\uff01-\uff5e]+")
@@ -68,7 +67,7 @@ def encoding_of(head: bytes, name: str, declared: str | None = None) -> Encoding
             return Encoding("utf-8-sig")
         return Encoding(codec, f"{name} was read as {codec}, as declared")
     if marked is not None:
-        return Encoding(marked, None if marked == "utf-8-sig" else f"{name} was read as {_SHOWN[marked]}")
+        return Encoding(marked, None if marked == "utf-8-sig" else f"{name} was read as {marked.upper()}")
     wide = _without_mark(head)
     if wide is not None:
         return Encoding(wide, f"{name} has no mark, but every second byte of its text is NUL; it was read as UTF-16")

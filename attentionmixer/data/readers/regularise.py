@@ -190,11 +190,10 @@ def add_ages(
     return np.hstack([values, more]), [*tags, *made], flags
 
 
+#: Rules that are taken where none is declared.
 _SAID = {
     "mean": "the mean of each step",
     "last": "the last value, held",
-    "interpolate": "the straight line between readings",
-    "sum": "the sum of each step",
 }
 
 

@@ -112,14 +112,14 @@ class Series:
         flags = self.flags_of(kept)
         if flags is None:
             return None
-        groups, width = len(self.columns) // max(1, len(self.value_names)), len(self.value_names)
+        groups, width = len(self.columns) // len(self.value_names), len(self.value_names)
         block = np.zeros((steps, groups, width), dtype=np.uint16)
         block[cell % steps, cell // steps] = flags
         return block.reshape(steps, groups * width)
 
     def scatter(self, cell: Ints, values: Values, steps: int) -> Values:
         """[steps, groups x V] on the grid, NaN where no row came."""
-        groups, width = len(self.columns) // max(1, len(self.value_names)), len(self.value_names)
+        groups, width = len(self.columns) // len(self.value_names), len(self.value_names)
         if groups == 1 and len(cell) == steps:
             return values
         if groups == 1:

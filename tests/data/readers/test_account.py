@@ -143,3 +143,20 @@ def test_an_account_that_does_not_balance_is_never_closed(kept: int) -> None:
     account.merge(1, 1, "error")
     with pytest.raises(LogError, match="row accounting broken: 4 in"):
         account.record(kept)
+
+
+def test_a_thousand_rows_left_out_and_ten_thousand_gaps_are_listed() -> None:
+    account = Account(["a"], 1001)
+    account.quarantine(rows(1001), 1001, "not a time")
+    account.add_gaps([gap(i) for i in range(1, 10_002)])
+    record = account.record(0)
+    assert record.quarantined == tuple(rows(1001)[:1000])
+    assert [g.steps for g in record.gaps] == list(range(10_001, 1, -1))
+    assert record.decisions[1:] == ("10,001 gaps in all; the 10,000 longest are listed",)
+    account = Account(["a"], 1000)
+    account.quarantine(rows(1000), 1000, "not a time")
+    account.add_gaps([gap(i) for i in range(1, 10_001)])
+    record = account.record(0)
+    assert len(record.quarantined) == 1000
+    assert [g.steps for g in record.gaps] == list(range(1, 10_001))
+    assert record.decisions == ("1,000 row(s) quarantined: not a time",)

@@ -22,6 +22,7 @@ from attentionmixer.errors import LogError
 NAN = float("nan")
 MINUTE = 60_000_000_000
 ORIGIN = pd.Timestamp("2024-05-01", tz="UTC").value
+UNITLESS = "1 column(s) state no unit; their values were taken as they are"
 
 
 def series(minutes: list[float | None], values: list[Any], group: list[int] | None = None, **parts: Any) -> Series:
@@ -253,3 +254,96 @@ def test_a_declared_rule_reaches_the_tag_and_another_jitter_the_grid() -> None:
     assert column(made(series(minutes, [1, 2, 3, 4, 5, 6]), step="10min", jitter=0.4)) == [1, 2, 3, 4, 5, 6]
     said = made(series(minutes, [1, 2, 3, 4, 5, 6]), step="10min").quality.decisions
     assert any(sentence.startswith("the times are irregular: 1 of 6 row(s)") for sentence in said)
+
+
+# --- what is said ---
+
+
+@pytest.mark.parametrize(("sources", "named"), [(1, 1), (2, 2), (5, 5), (6, 5)])
+def test_a_log_of_which_nothing_is_left_names_five_of_its_files_and_why(sources: int, named: int) -> None:
+    account = Account([f"{i}.csv" for i in range(sources)], 2)
+    with pytest.raises(LogError) as refused:
+        assemble(series([None, 0], [1, 2]), account, Assembly(start="2024-05-02"))
+    assert str(refused.value) == (
+        f"no row of {', '.join(f'{i}.csv' for i in range(named))} is left: 1 row(s) quarantined: not a time (column "
+        "'when'); 1 row(s) quarantined: outside the period asked for (counted, not listed)"
+    )
+
+
+def test_a_column_of_text_is_named_with_its_first_text_in_the_period_and_the_way_out() -> None:
+    texts = {0: pa.chunked_array([["windy", "1", "calm", "x"]])}
+    bad = np.array([True, False, True, True])
+    rows = series([0, 1, 2, 3], [1, 2, 3, 4], bad_cells={0: bad}, texts=texts)
+    with pytest.raises(LogError) as refused:
+        made(rows, start="2024-05-01T00:01Z")
+    assert str(refused.value) == (
+        "column 'value' holds text in 2 of 3 rows, first in log.csv line 4 (2024-05-01T00:02:00Z): 'calm'; leave it "
+        "out with ignore=['value'], or declare decimal="
+    )
+
+
+@pytest.mark.parametrize(("texts", "refused"), [(1, False), (2, False), (3, True), (4, True)])
+def test_text_in_half_of_the_rows_makes_a_column_of_text(texts: int, refused: bool) -> None:
+    rows = series(
+        [0, 1, 2, 3, 4, 5],
+        [1, 2, 3, 4, 5, 6],
+        bad_cells={0: np.arange(6) >= 6 - texts},
+        texts={0: pa.chunked_array([list("abcdef")])},
+    )
+    if refused:
+        with pytest.raises(LogError, match=f"holds text in {texts} of 6 rows"):
+            made(rows)
+    else:
+        assert counts(made(rows)) == (6, 6 - texts, texts, 0)
+
+
+@pytest.mark.parametrize(("stations", "named"), [(2, 2), (20, 20), (21, 20)])
+def test_of_stations_that_are_there_twenty_are_named_and_unknown_ones_in_order(stations: int, named: int) -> None:
+    rows = series([0] * stations + [1], [1] * (stations + 1), [*range(stations), 0])
+    with pytest.raises(LogError) as refused:
+        made(rows, stations=["T1", "y", "X"])
+    assert str(refused.value) == f"unknown station(s): x, y; there: {', '.join(f'T{i}' for i in range(named))}"
+
+
+def test_a_step_that_is_not_the_usual_distance_is_reported() -> None:
+    said = made(series([0, 10, 30, 50, 70], [1, 2, 3, 4, 5])).quality.decisions
+    assert said == ("the step is 10 min, the shortest distance; most times are 20 min apart", UNITLESS)
+    assert made(series([0, 10, 20], [1, 2, 3])).quality.decisions == (UNITLESS,)
+
+
+# --- what is handed on ---
+
+
+def test_rows_of_one_time_are_no_reason_to_resample() -> None:
+    for step in (None, "1min"):
+        log = made(series([0, 1, 1, 2], [1.5, 2.5, 2.5, 3.5]), step=step)
+        assert log.quality.decisions == (
+            "1 row(s) fell on a step that had one already (1 of them identical to it): nothing was lost",
+            UNITLESS,
+        )
+
+
+def test_times_a_nanosecond_apart_are_different_times() -> None:
+    rows = series([0, 1, 1, 2, 3], [1.5, 2.5, 3.5, 4.5, 5.5])
+    rows.time[1] -= 1
+    assert column(made(rows, step="1min")) == [1.5, 3.0, 4.5, 5.5]
+
+
+def test_gaps_of_irregular_readings_are_those_of_the_grid_they_were_put_on() -> None:
+    rows = series([0, 9.5, 41, 49, 60], [1.5, 2, 3, 4, 5])
+    assert made(rows, step="10min", resample="mean").quality.gaps == (
+        Gap("*", "2024-05-01T00:20:00Z", "2024-05-01T00:40:00Z", 3),
+    )
+
+
+def test_units_conversions_tags_and_roles_reach_the_columns() -> None:
+    columns = (Column("A [uR/h]", "A", "uR/h"), Column("B", "B", None))
+    rows = series([0, 1, 0, 1], [1, 2, 3, 4], [0, 0, 1, 1], columns=columns)
+    log = made(
+        rows, convert={"uR/h": "8.7 nSv/h"}, units={"B": "degC"}, tags={"B": {"station": "north"}}, roles={"B": "input"}
+    )
+    np.testing.assert_allclose(log.values, [[8.7, 3], [17.4, 4]], rtol=1e-6)
+    assert [(tag.name, tag.unit, tag.station, tag.role) for tag in log.tags] == [
+        ("A", "nSv/h", None, "target"),
+        ("B", "degC", "north", "input"),
+    ]

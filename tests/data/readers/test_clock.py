@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import warnings
 from typing import Any
 
 import numpy as np
@@ -465,3 +466,263 @@ def test_a_clock_that_goes_back_is_seen_in_each_series(time: list[int], group: l
 )
 def test_a_column_looks_like_times_where_most_cells_are_dates(cells: list[str], times: bool) -> None:
     assert looks_like_time(cells) is times
+
+
+# --- what is said ---
+
+
+@pytest.mark.parametrize(
+    ("words", "declared", "said"),
+    [
+        (
+            ("13.1.2024", "1.13.2024"),
+            {},
+            "'13.1.2024' is day first and '1.13.2024' month first; declare date_order=",
+        ),
+        (
+            ("?", "12.1.2024", "12.2.2024"),
+            {},
+            "every date reads both ways; '12.1.2024' is 2024-01-12 (day first) or 2024-12-01 (month first). "
+            "Declare date_order='dmy' or date_order='mdy'",
+        ),
+        (
+            ("1714564800", "1714564800000"),
+            {},
+            "numbers of [10, 13] digits cannot all be one kind of time since 1970",
+        ),
+        (
+            ("2024-05-01",),
+            {"time_format": "%Q"},
+            "time_format='%Q' is no format: 'Q' is a bad directive in format '%Q'",
+        ),
+        (
+            ("2021-10-31 02:00",),
+            {"tz": "Europe/Berlin"},
+            "2021-10-31 02:00:00 occurs twice in Europe/Berlin, clocks went back, and the sequence of rows does not "
+            "tell which is meant; export the log with offsets or in UTC",
+        ),
+        (
+            ("2024-03-31 02:10", "2024-03-31 02:50"),
+            {"tz": "Europe/Berlin"},
+            "2024-03-31 02:10:00 does not exist in Europe/Berlin, clocks went forward; check tz. A logger that stays "
+            "on winter time has a fixed offset, such as tz='+01:00'",
+        ),
+        (
+            ("never", "soon", NOON),
+            {},
+            "'never' and 1 other text(s) are not dates or times; use ISO 8601 (2021-06-30T12:00:00Z) or declare "
+            "time_format='%d-%b-%Y %H:%M'",
+        ),
+        (
+            (NOON, "2024-05-01T13:00"),
+            {},
+            "some times state an offset and some do not, e.g. '2024-05-01T13:00'; make them alike",
+        ),
+    ],
+)
+def test_a_refusal_names_the_column_and_the_text(words: tuple[str, ...], declared: dict[str, str], said: str) -> None:
+    with pytest.raises(LogError) as refused:
+        read(*words, **declared)
+    assert str(refused.value) == f"{WHERE}: {said}"
+
+
+def test_a_sign_of_changed_clocks_is_named_with_its_column_and_the_way_out() -> None:
+    for words, what in (
+        (("2024-03-31 01:30", "2024-03-31 01:45", "2024-03-31 01:00"), "01:00:00 occurs twice"),
+        (
+            ("2024-03-31 00:00", "2024-03-31 01:00", "2024-03-31 03:00", "2024-03-31 04:00"),
+            "03:00:00 follows a gap of one hour",
+        ),
+    ):
+        with pytest.raises(LogError) as refused:
+            read(*words)
+        assert str(refused.value) == (
+            f"{WHERE} has no time zone, and 2024-03-31 {what}, as where clocks are changed: the times are local. "
+            "State the zone with tz='Europe/Berlin', or tz='UTC' if they are not"
+        )
+
+
+def test_typed_times_that_do_not_fit_are_refused_with_the_first_of_them() -> None:
+    with pytest.raises(
+        LogError, match=r"time' holds a time that does not fit in nanoseconds since 1970: .*253370764800"
+    ):
+        read_times(column([dt.datetime(9999, 1, 1)], pa.timestamp("s")), ClockRules(), WHERE)
+
+
+def test_times_of_no_zone_are_warned_of_in_full() -> None:
+    assert read("2024-05-01 12:00").warnings == (
+        f"{WHERE} states no time zone: its times were taken as UTC; if the clock is another one, give tz=",
+    )
+
+
+def test_an_unknown_zone_or_order_is_refused_in_full() -> None:
+    with pytest.raises(LogError) as refused:
+        ClockRules(tz="Mars/North")
+    assert str(refused.value) == "time zone 'Mars/North' is unknown; use a name such as 'UTC' or 'Europe/Berlin'"
+    with pytest.raises(LogError) as refused:
+        ClockRules(date_order="ymd")
+    assert str(refused.value) == ("date_order='ymd' is unknown; choose 'dmy' (day first) or 'mdy' (month first)")
+
+
+def test_impossible_times_and_clocks_that_go_back_are_said_in_full() -> None:
+    assert [reason for _, reason in impossible_times(np.zeros(1, dtype=np.int64))] == [
+        "before 1971: the clock was not set",
+        "in the future",
+    ]
+    time = np.concatenate([np.arange(0, 4000, 2), np.arange(1, 2001)[::-1]])
+    assert clock_faults(time, np.zeros(len(time), dtype=np.int64)) == [
+        "2,000 row(s) are earlier than the row before: the clock was set back, or rows are out of order"
+    ]
+
+
+# --- local dates ---
+
+
+@pytest.mark.parametrize("word", ["13.05.2024 14:00", "13-May-2024 14:00", "13 May 24 2:00 PM", "2024-05-13 14:00"])
+def test_dates_of_any_kind_without_an_offset_are_local(word: str) -> None:
+    times = read(word, tz="Europe/Berlin")
+    assert shown(times) == ["2024-05-13T12:00:00Z"]
+    assert times.decisions[-1] == "times without an offset were taken as Europe/Berlin"
+    naive = read(word)
+    assert shown(naive) == ["2024-05-13T14:00:00Z"]
+    assert len(naive.warnings) == 1
+
+
+@pytest.mark.parametrize("number", range(1, 13))
+def test_every_month_is_known_by_its_english_name(number: int) -> None:
+    name = (
+        *("January", "February", "March", "April", "May", "June"),
+        *("July", "August", "September", "October", "November", "December"),
+    )[number - 1]
+    for month in (name, name[:3], name[:3].upper()):
+        assert shown(read(f"7-{month}-24 10:00", tz="UTC")) == [f"2024-{number:02d}-07T10:00:00Z"]
+
+
+def test_a_text_among_numbers_since_1970_is_missing() -> None:
+    assert shown(read("1714564800", "never", "1714564801", None)) == [NOON, None, "2024-05-01T12:00:01Z", None]
+
+
+@pytest.mark.parametrize(("kind", "mark"), [("dmy", "day first"), ("mdy", "month first")])
+@pytest.mark.parametrize("twelve", [12, 13])
+def test_a_number_above_twelve_is_a_day(kind: str, mark: str, twelve: int) -> None:
+    word = f"{twelve}/1/2024" if kind == "dmy" else f"1/{twelve}/2024"
+    if twelve == 12:
+        with pytest.raises(LogError, match="every date reads both ways"):
+            read(word, tz="UTC")
+        return
+    times = read(word, tz="UTC")
+    assert shown(times) == ["2024-01-13T00:00:00Z"]
+    assert times.decisions[0] == f"dates are {mark}: '{word}' reads no other way"
+
+
+# --- the ends of what nanoseconds can count ---
+
+
+@pytest.mark.parametrize(
+    ("text", "ns"),
+    [
+        ("2262-04-11T23:47:16.854775807Z", 2**63 - 1),
+        ("2262-04-11T23:47:16.854775808Z", MISSING),
+        ("1677-09-21T00:12:43.145224193Z", 1 - 2**63),
+        ("1677-09-21T00:12:43.145224192Z", MISSING),
+    ],
+)
+def test_the_first_and_last_moment_that_can_be_counted_are_times(text: str, ns: int) -> None:
+    assert read(NOON, text, "2024-05-01T13:00Z").ns[1] == ns
+
+
+@pytest.mark.parametrize("edge", [2**63 - 24 * HOUR, 24 * HOUR - 2**63])
+@pytest.mark.parametrize(("inside", "there"), [(0, False), (1, True)])
+def test_wall_clocks_a_day_from_these_ends_are_no_times(edge: int, inside: int, there: bool) -> None:
+    moment = edge - inside if edge > 0 else edge + inside
+    typed = column([moment, 0], pa.timestamp("ns"))
+    assert read_times(typed, ClockRules(tz="UTC"), WHERE).ns.tolist() == [moment if there else MISSING, 0]
+
+
+# --- clocks that go back, in files of many series ---
+
+
+def test_rows_of_many_series_side_by_side_keep_their_sequence() -> None:
+    group = np.tile([1, 0, 2], 300)
+    time = np.repeat(np.arange(300), 3)
+    assert clock_faults(time, group) == []
+    assert clock_faults(time[::-1], group) == ["rows run from the latest time to the earliest"]
+    start = pd.Timestamp("2024-05-01 12:00")
+    words = [str(start + pd.Timedelta(minutes=10 * int(t))) for t in time]
+    times = read(*words, group=group.tolist())
+    assert len(times.warnings) == 1
+    start = pd.Timestamp("2021-10-31 00:00", tz="UTC")
+    moments = [start + pd.Timedelta(seconds=36 * int(t)) for t in time]
+    berlin = read(
+        *(f"{m.tz_convert('Europe/Berlin'):%Y-%m-%d %H:%M:%S}" for m in moments),
+        group=group.tolist(),
+        tz="Europe/Berlin",
+    )
+    assert berlin.ns.tolist() == [m.value for m in moments]
+
+
+def test_the_sign_of_changed_clocks_is_looked_for_in_each_series() -> None:
+    night = [f"{SUNDAY} {clock}" for clock in ("01:30", "01:45", "01:00", "01:15")]
+    with pytest.raises(LogError, match="01:00:00 occurs twice"):
+        read(*night, *night, group=[0, 0, 0, 0, 1, 1, 1, 1])
+    gap = [f"{SUNDAY} {clock}" for clock in ("01:00", "01:10", "01:20", "02:30", "02:40")]
+    with pytest.raises(LogError, match="02:30:00 follows a gap of one hour"):
+        read(*gap, *gap, group=[0] * 5 + [1] * 5)
+    # from the end of one series to the beginning of the next is no going back
+    one, other = [f"{SUNDAY} 00:{m}" for m in (10, 20, 30)], [f"{SUNDAY} 00:{m}" for m in (15, 25, 35)]
+    assert len(read(*one, *other, group=[0, 0, 0, 1, 1, 1]).warnings) == 1
+    assert len(read(*one, *other, group=[5, 5, 5, 9, 9, 9]).warnings) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        # half of the rows, or two of five, go back in daylight: the file still runs forwards
+        ("01 12:00", "01 11:00", "01 10:00", "02 00:30", "02 01:00"),
+        ("01 12:00", "01 11:00", "01 10:00", "02 00:30", "02 01:00", "02 01:30"),
+        # most rows repeat the one before
+        (*["01 12:00"] * 5, "01 23:00", "02 00:30", "02 01:00"),
+        # only the first row is of the night
+        ("01 01:00", "01 12:30", "01 12:45", "01 12:00", "01 12:15"),
+        # an hour and more without a step in between
+        ("01 05:10", "01 05:10", "01 04:10"),
+        # more than two hours
+        ("01 00:00", "01 02:00", "01 04:00", "01 01:30", "01 03:30"),
+        ("01 12:00", "01 12:00"),
+        ("01 01:00",),
+    ],
+)
+def test_rows_that_go_back_otherwise_are_no_sign_of_changed_clocks(words: tuple[str, ...]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        times = read(*(f"2024-05-{word}" for word in words))
+    assert len(times.warnings) == 1
+    assert shown(times) == [f"2024-05-{word[:2]}T{word[3:]}:00Z" for word in words]
+
+
+def test_a_step_of_two_hours_back_in_a_log_of_two_hours_is_a_sign() -> None:
+    with pytest.raises(LogError, match="02:00:00 occurs twice"):
+        read(*(f"2024-05-01 {clock}" for clock in ("00:00", "02:00", "04:00", "02:00", "04:00")))
+
+
+def test_rows_that_repeat_do_not_hide_a_gap_of_one_hour() -> None:
+    night = ("00:40", "00:50", "01:00", "01:10", "01:20", "02:30")
+    with pytest.raises(LogError, match="02:30:00 follows a gap of one hour"):
+        read(*["2024-03-30 12:00"] * 7, *(f"{SUNDAY} {clock}" for clock in night))
+
+
+def test_a_file_of_the_repeated_hours_alone_may_begin_with_the_latest_row() -> None:
+    words = [f"2021-10-31 {clock}" for clock in ("02:30", "02:00", "02:30", "02:00")]
+    times = read(*words, tz="Europe/Berlin")
+    assert [text[11:16] for text in shown(times) if text] == ["01:30", "01:00", "00:30", "00:00"]
+
+
+def test_the_first_of_several_signs_of_changed_clocks_is_named() -> None:
+    words = [f"{day} {clock}" for day in (SUNDAY, MONDAY) for clock in ("01:30", "01:45", "01:00", "01:15")]
+    with pytest.raises(LogError, match="2024-03-31 01:00:00 occurs twice"):
+        read(*words)
+    gaps = [
+        f"{day} {clock}" for day in (SUNDAY, "2024-04-07") for clock in ("01:00", "01:10", "01:20", "02:30", "02:40")
+    ]
+    with pytest.raises(LogError, match="2024-03-31 02:30:00 follows a gap of one hour"):
+        read(*gaps)

@@ -109,7 +109,7 @@ def test_a_file_may_be_written_in_another_encoding(table: Table) -> None:
         ("post,unit\na,cpm\n", "has no column 'name'; it has post, unit"),
         ("name,unit\na,cpm\na,cps\n", "tags: 'a' is listed twice"),
         ("name,unit\n,cpm\n", "tags: an entry has no name"),
-        ("name,role\na,boss\n", "tags: 'a' has role 'boss'; allowed: target, input, known"),
+        ("name,role\na,boss\n", "tags: 'a' has role 'boss'; allowed: target, estimate, input, known"),
         ("name,resample\na,median\n", "tags: 'a' has resample 'median'; allowed: mean, last, interpolate, sum"),
         ("name,latitude,longitude\na,north,8\n", r"'a' has coordinates \('north', '8'\), not \(latitude, longitude\)"),
         ("name,latitude\na,47\n", "'a' has coordinates"),
@@ -151,3 +151,64 @@ def test_a_pair_of_coordinates_has_two_numbers(pair: Any) -> None:
 def test_fields_of_a_mapping_that_are_unknown_are_named() -> None:
     with pytest.raises(LogError, match=r"tags: 'a' has unknown field\(s\) colour, size; known: name, unit"):
         read_tag_table({"a": {"unit": "cpm", "colour": "red", "size": 5}})
+
+
+@pytest.mark.parametrize("latitude", ["lat", "latitude"])
+@pytest.mark.parametrize("longitude", ["lng", "lon", "long", "longitude"])
+def test_latitude_and_longitude_may_be_shortened(table: Table, latitude: str, longitude: str) -> None:
+    expected = {"a": {"name": "a", "coordinates": (47.5, 8.0)}}
+    assert read_tag_table({"a": {latitude: 47.5, longitude: "8"}}) == expected
+    assert read_tag_table(table(f"name,{latitude.upper()},{longitude}\na,47.5,8\n")) == expected
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("unit", "cpm"), ("quantity", "count_rate"), ("station", "north")),
+        *(("role", "input"), ("role", "target"), ("role", "known"), ("role", "estimate")),
+        *(("resample", "mean"), ("resample", "last"), ("resample", "interpolate"), ("resample", "sum")),
+    ],
+)
+def test_a_field_of_a_tag_is_taken_from_a_mapping_and_from_a_file(table: Table, field: str, value: str) -> None:
+    expected = {"a": {"name": "a", field: value}}
+    assert read_tag_table({"a": {field: value}}) == expected
+    assert read_tag_table(table(f"name,{field}\na,{value}\n")) == expected
+
+
+def test_a_file_that_is_refused_is_named_with_what_is_wrong_with_it(table: Table, tmp_path: Path) -> None:
+    none = tmp_path / "none.csv"
+    with pytest.raises(LogError) as refused:
+        read_tag_table(none)
+    assert str(refused.value).startswith(f"the table of tags {none} cannot be read: ")
+    assert "No such file or directory" in str(refused.value)
+    path = table("name,unit\na," + "x" * 200_000)
+    with pytest.raises(LogError) as refused:
+        read_tag_table(path)
+    assert str(refused.value) == f"the table of tags {path} is no CSV: field larger than field limit (131072)"
+    with pytest.raises(LogError) as refused:
+        read_tag_table(table("name,unit\n"))
+    assert str(refused.value) == f"the table of tags {path} has no rows"
+    with pytest.raises(LogError) as refused:
+        read_tag_table(table("post,unit\na,cpm\n"))
+    message = f"the table of tags {path} has no column 'name'; it has post, unit"
+    assert str(refused.value) == message
+    with pytest.raises(LogError) as refused:
+        read_tag_table(table("post,unit\na,cpm\nb,cps,more than the header\n"))
+    assert str(refused.value) == message
+
+
+def test_coordinates_that_are_nowhere_are_named_in_full() -> None:
+    with pytest.raises(LogError) as refused:
+        read_tag_table({"a": {"latitude": 91.5, "longitude": 181.25}})
+    assert str(refused.value) == "tags: 'a' lies at 91.5, 181.25: no such latitude and longitude"
+
+
+def test_the_names_of_a_files_columns_are_those_of_its_first_row(table: Table) -> None:
+    # a row that is longer than the header has cells without a column; they are nobody's
+    found = read_tag_table(table("name,unit\na,cpm\nb,cps,what is this\n"))
+    assert found == {"a": {"name": "a", "unit": "cpm"}, "b": {"name": "b", "unit": "cps"}}
+
+
+@pytest.mark.parametrize("blank", ["", " ", None])
+def test_a_blank_field_says_nothing(blank: str | None) -> None:
+    assert read_tag_table({"a": {"unit": blank, "role": blank, "latitude": blank}}) == {"a": {"name": "a"}}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from attentionmixer.data.log import Tag
+from attentionmixer.data.log import Role, Tag
 from attentionmixer.data.readers.columns import Column, name_columns
 from attentionmixer.data.readers.dress import dress
 from attentionmixer.errors import LogError
@@ -153,7 +153,7 @@ def test_a_dose_rate_by_the_table_of_tags_needs_a_unit() -> None:
 def test_roles_are_given_by_name_or_header_and_go_before_all_else() -> None:
     tags, _, _ = made("A [cpm]", "B", roles={"A [cpm]": "known", "B": "input"}, tags={"A": {"role": "target"}})
     assert [tag.role for tag in tags] == ["known", "input"]
-    with pytest.raises(LogError, match="roles: 'A' has role 'boss'; allowed: target, input, known"):
+    with pytest.raises(LogError, match=r"^roles: 'A' has role 'boss'; allowed: target, estimate, input, known$"):
         made("A", roles={"A": "boss"})
 
 
@@ -169,3 +169,52 @@ def test_a_table_of_tags_of_another_log_is_refused_and_one_of_more_tags_is_not()
     with pytest.raises(LogError, match=r"none of the 2 entries of tags is in the log, which holds a$"):
         made("a", tags={"x": {"unit": "cpm"}, "y": {"unit": "cpm"}})
     assert units("a", tags={"x": {"unit": "cpm"}, "a": {"unit": "cps"}}) == ["cps"]
+
+
+@pytest.mark.parametrize("role", ["target", "estimate", "input", "known"])
+def test_each_role_may_be_given_and_a_column_without_one_is_a_target(role: Role) -> None:
+    for key in ("A", "A [cpm]"):
+        assert [tag.role for tag in made("A [cpm]", "B", roles={key: role})[0]] == [role, "target"]
+
+
+@pytest.mark.parametrize(("strange", "named"), [(2, 2), (10, 10), (11, 10)])
+def test_of_declarations_for_what_is_not_there_ten_are_named(strange: int, named: int) -> None:
+    names = ", ".join(f"X{i}" for i in range(named))
+    with pytest.raises(LogError) as refused:
+        made("A", "B", units={f"X{i}": "cpm" for i in range(strange)})
+    assert str(refused.value) == f"units names what is not in the log: {names}; it holds A, B"
+
+
+@pytest.mark.parametrize(("columns", "more"), [(9, ""), (10, ""), (11, " and 1 more"), (21, " and 11 more")])
+def test_of_what_is_there_ten_are_named_and_the_others_counted(columns: int, more: str) -> None:
+    shown = ", ".join(f"T{i}" for i in range(min(columns, 10))) + more
+    with pytest.raises(LogError) as refused:
+        made(*(f"T{i}" for i in range(columns)), roles={"X": "known"})
+    assert str(refused.value) == f"roles names what is not in the log: X; it holds {shown}"
+
+
+def test_a_refusal_says_under_which_name_the_column_is_to_be_settled() -> None:
+    with pytest.raises(LogError) as refused:
+        made("A [uSv/h]", tags={"A": {"unit": "nSv/h"}})
+    assert str(refused.value) == (
+        "column 'A [uSv/h]' states 'uSv/h', but tags says 'nSv/h'; settle it with units={'A': \u2026}"
+    )
+    with pytest.raises(LogError) as refused:
+        made(Column("a [?]", "a", None), tags={"a": {"quantity": "dose_rate"}}, units={"a": None})
+    assert str(refused.value) == "column 'a [?]' is a dose rate without a unit; declare units={'a': \u2026}"
+
+
+def test_the_column_that_has_no_unit_is_the_one_named() -> None:
+    for headers, odd in ((("A", "B", "C [nSv/h]"), "A"), (("A", "dose rate", "C"), "dose rate")):
+        with pytest.raises(LogError) as refused:
+            made(*headers)
+        assert str(refused.value) == (
+            f"column {odd!r} has no unit in a log of dose rates; declare units={{{odd!r}: 'nSv/h'}}, "
+            "or None for a tag that has none"
+        )
+
+
+def test_one_unit_for_all_columns_declares_it_for_each() -> None:
+    tags, factors, decisions = made("A", "B [uSv/h]", "dose rate", units="mSv/h")
+    assert [(tag.unit, tag.quantity) for tag in tags] == [("nSv/h", "dose_rate")] * 3
+    assert (factors, decisions) == ([1e6] * 3, ["mSv/h was converted to nSv/h"])

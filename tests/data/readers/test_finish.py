@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -100,3 +101,82 @@ def test_long_logs_are_finished_piece_by_piece_with_the_same_result(monkeypatch:
         np.testing.assert_array_equal(parts[0], whole[0])
         np.testing.assert_array_equal(parts[2], whole[2])
         assert (parts[3].masked, parts[3].decisions) == (whole[3].masked, whole[3].decisions)
+
+
+@pytest.mark.parametrize("sentinel", [-999, -9999, -99999])
+def test_each_number_that_loggers_write_for_nothing_is_one(sentinel: float) -> None:
+    out, _, _, account = done([[sentinel, 1], [7, sentinel], [8, 3]], "nSv/h", "cpm")
+    np.testing.assert_array_equal(out, [[NAN, 1], [7, NAN], [8, 3]])
+    assert account.masked == {"sentinel such as -9999": 2}
+
+
+@pytest.mark.parametrize("near", [-998, -1000, -9998, -10000, -99998, -100000, 999, 9999, 99999])
+def test_numbers_near_a_sentinel_are_readings(near: float) -> None:
+    out, _, flags, account = done([[near], [7]], "cpm")
+    assert (out.tolist(), flags, account.masked) == ([[near], [7]], None, {})
+
+
+def test_every_column_is_converted_with_its_own_factor_alone_or_beside_others() -> None:
+    for factors, expected in (
+        ([1000.0, 1.0], [[500, 2], [250, 4]]),
+        ([1.0, 0.5], [[0.5, 1], [0.25, 2]]),
+        ([2.0, 2.0], [[1, 4], [0.5, 8]]),
+        ([1.0, 1.0], [[0.5, 2], [0.25, 4]]),
+    ):
+        out, _, flags, account = done([[0.5, 2], [0.25, 4]], "nSv/h", "cpm", factors=factors)
+        assert out.tolist() == expected
+        assert (out.dtype, flags, account.decisions) == (np.float32, None, [])
+
+
+def test_the_largest_number_of_single_precision_is_a_reading_and_its_double_is_none() -> None:
+    most = float(np.finfo(np.float32).max)
+    out, _, flags, account = done([[most, 1], [-most, 2]], "degC", "degC")
+    assert (out.tolist(), flags, account.masked) == ([[most, 1], [-most, 2]], None, {})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        out, _, flags, account = done([[most, 1], [-most, 2], [3, 3]], "degC", "degC", factors=[2.0, 1.0])
+    np.testing.assert_array_equal(out, [[NAN, 1], [NAN, 2], [6, 3]])
+    assert (flags.tolist(), account.masked) == (
+        [[Flag.NOT_FINITE, 0], [Flag.NOT_FINITE, 0], [0, 0]],
+        {"not finite": 2},
+    )
+
+
+def test_a_column_that_is_constant_once_its_bad_cells_are_masked_never_changes() -> None:
+    _, _, _, account = done([[5, 1], [0, 2], [5, 3], [-999, 4], [np.inf, 5]], "nSv/h", "degC")
+    assert account.decisions == ["1 column(s) never change, and were kept: T0"]
+    _, _, _, account = done([[5, 1], [0, 2], [6, 3]], "nSv/h", "degC")
+    assert account.decisions == []
+
+
+def test_rows_masked_in_one_piece_of_a_log_do_not_change_what_is_found_in_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(finish_module, "_CHUNK", 2)
+    out, tags, flags, account = done([[0, 1], [5, 1], [5, 1], [5, 1], [0, 1], [NAN, 1]], "nSv/h", "degC")
+    np.testing.assert_array_equal(out[:, 0], [NAN, 5, 5, 5, NAN, NAN])
+    assert np.flatnonzero(flags[:, 0]).tolist() == [0, 4]
+    assert account.decisions == ["2 column(s) never change, and were kept: T0, T1"]
+    assert account.masked == {"dose rate exactly 0": 2}
+    assert len(tags) == 2
+
+
+def test_a_negative_dose_rate_is_counted_once_in_each_cell_and_beside_zeros() -> None:
+    _, _, _, account = done([[-1, -2, -3], [0, -4, -5], [6, 7, 8]], "nSv/h", "nSv/h", "cpm")
+    assert account.decisions == ["3 negative dose rate(s) were kept as they are"]
+    assert account.masked == {"dose rate exactly 0": 1}
+    assert done([[1.0], [0.5]], "nSv/h")[3].decisions == []
+    _, _, _, account = done([[-1.0]] * 1234 + [[1.0]], "nSv/h")
+    assert account.decisions == ["1,234 negative dose rate(s) were kept as they are"]
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_value_that_the_conversion_makes_infinite_is_masked_on_either_side(sign: int) -> None:
+    out, _, _, account = done([[sign * 3e38], [sign * 1e36]], "degC", factors=[10.0])
+    np.testing.assert_array_equal(out, np.float32([[NAN], [sign * 1e37]]))
+    assert account.masked == {"not finite": 1}
+
+
+def test_a_dose_rate_above_zero_is_not_counted_among_the_negative_ones() -> None:
+    _, _, _, account = done([[-0.25], [0.25], [0.5], [1.0]], "nSv/h")
+    assert account.decisions == ["1 negative dose rate(s) were kept as they are"]

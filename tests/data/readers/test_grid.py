@@ -348,3 +348,129 @@ def test_every_row_lands_on_its_own_step_however_it_jitters(
     off = np.abs(time - found.time_of(found.position))
     assert off.max() <= 0.25 * step
     assert found.moved == int((off > 0).sum())
+
+
+# --- what is said ---
+
+
+def test_what_is_no_step_is_said_with_the_ways_to_write_one() -> None:
+    for text in ("soon", "10"):
+        with pytest.raises(LogError) as refused:
+            parse_step(text)
+        assert str(refused.value) == f"step={text!r} is not a span of time; write it as '10min', '1h' or '1d'"
+    assert str(refused.value.__cause__) == "a bare number, which pandas takes as nanoseconds"
+    for text in ("0min", "-1h"):
+        with pytest.raises(LogError) as refused:
+            parse_step(text)
+        assert str(refused.value) == f"step={text!r} must be longer than nothing"
+
+
+@pytest.mark.parametrize("jitter", [-0.01, 0.5])
+def test_what_is_no_jitter_is_said(jitter: float) -> None:
+    with pytest.raises(LogError) as refused:
+        grid([0, 60], jitter=jitter)
+    assert str(refused.value) == f"jitter={jitter} is not a share of the step from 0 to below 0.5"
+
+
+def test_rows_off_the_grid_are_named_with_what_to_do() -> None:
+    seconds = [*(60.0 * i for i in range(1200)), *(60.0 * i + 30 for i in range(1200, 1207))]
+    with pytest.raises(IrregularTimes) as refused:
+        grid(seconds, "1min", jitter=0.125)
+    found = (
+        "7 of 1,207 row(s) lie more than 0.125 steps off a grid of 1 min, first: row 1200; row 1201; row 1202; "
+        "row 1203; row 1204"
+    )
+    assert refused.value.found == found
+    assert str(refused.value) == (
+        f"the times are not regular: {found}. Give step= if the step is another, or resample="
+    )
+
+
+def test_times_without_a_common_step_are_described() -> None:
+    with pytest.raises(IrregularTimes) as refused:
+        grid([0, 64, 130, 195, 260, 324.5])
+    found = "they have no common step; they are 64 s to 66 s apart, 65 s in the middle"
+    assert str(refused.value) == f"the times are not regular: {found}. Give step= or resample="
+
+
+# --- limits of what is taken as regular ---
+
+
+def offset(*offsets: float, step: float = 60) -> list[float]:
+    """Times (s) that lie this far off each step of a grid."""
+    return [step * i + off for i, off in enumerate(offsets)]
+
+
+def test_a_usual_distance_exactly_five_per_cent_off_a_week_is_one() -> None:
+    hours = np.cumsum([0, 150, 160, 160, 186, 184])
+    assert grid((3600 * hours).tolist()).step == 7 * DAY
+    hours = np.cumsum([0, 150, 159.9, 159.9, 186, 184])
+    with pytest.raises(IrregularTimes, match="no common step"):
+        grid((3600 * hours).tolist())
+
+
+@pytest.mark.parametrize(
+    ("offsets", "regular"),
+    [
+        # three quarters of the usual distance is not well below it; one in ten may be
+        ((0, 0, 7.5, -7.5, 0, 0, 7.5, -7.5, 0, 0, 0), True),
+        ((0, 0, 7.5, -7.6, 0, 0, 7.5, -7.6, 0, 0, 0), False),
+        ((0, 0, 8, -8, 0, 0, 0, 0, 0, 0, 0), True),
+        ((0, 0, 8, -8, 0, 0, 0, 0, 0, 0), False),
+    ],
+)
+def test_few_distances_may_be_well_below_the_usual_one(offsets: tuple[float, ...], regular: bool) -> None:
+    if regular:
+        assert grid(offset(*offsets)).step == MINUTE
+        return
+    with pytest.raises(IrregularTimes, match="they have no common step"):
+        grid(offset(*offsets))
+
+
+@pytest.mark.parametrize("off", [-29, -20, 20, 29])
+def test_a_time_is_taken_to_the_nearest_step_up_to_nearly_half_a_step(off: float) -> None:
+    found = grid([*offset(*[0] * 20), 1200 + off], "1min", jitter=0.49)
+    assert found.position.tolist() == list(range(21))
+    assert (found.origin, found.moved, found.largest) == (ORIGIN, 1, f"{abs(off)} s")
+
+
+@pytest.mark.parametrize(
+    ("offsets", "origin"),
+    [((15, 15, -15, 0), 0), ((15, 15, 15.001, 0), 12), ((-15, -15, 15, 0), 0), ((-15, -15.001, 0, 0), -8)],
+)
+def test_steps_begin_at_full_minutes_where_every_time_is_near_enough_to_one(
+    offsets: tuple[float, ...], origin: int
+) -> None:
+    found = grid(offset(*offsets), "1min")
+    assert found.origin == ORIGIN + origin * SECOND
+    assert (type(found.origin), found.position.dtype) == (int, np.int64)
+    assert found.position.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(("step", "origin"), [(9, 4.4), (10, 4.0), (11, 4.0)])
+def test_a_phase_is_rounded_to_full_seconds_for_steps_of_ten_seconds_or_more(step: int, origin: float) -> None:
+    start = -(ORIGIN // SECOND) % step
+    found = grid([start + s for s in offset(4.3, 4.5, 4.3, 4.5, step=step)], f"{step}s")
+    assert (found.origin - ORIGIN) / SECOND - start == pytest.approx(origin, abs=1e-3)
+    assert found.moved == 4
+
+
+def test_a_single_time_is_a_grid_of_the_smallest_step_with_nothing_to_say() -> None:
+    found = grid([5, 5])
+    assert (found.step, found.last, found.largest, found.note) == (1, found.origin, "0 s", None)
+    assert found.position.dtype == np.int64
+
+
+def test_times_on_the_grid_were_moved_by_nothing() -> None:
+    found = grid([0, 60, 120])
+    assert (found.moved, found.largest) == (0, "0.000 s")
+
+
+def test_the_steps_that_people_choose_are_these() -> None:
+    counts = (1, 2, 3, 5, 6, 10, 12, 15, 20, 30)
+    assert list(NICE) == [
+        *(SECOND * n for n in counts),
+        *(MINUTE * n for n in counts),
+        *(HOUR * n for n in (1, 2, 3, 4, 6, 8, 12)),
+        *(DAY * n for n in (1, 7)),
+    ]

@@ -48,6 +48,43 @@ def test_a_limit_below_one_is_refused() -> None:
         Limits(rows=0)
 
 
+def test_the_limits_are_generous_where_none_are_given() -> None:
+    assert Limits() == Limits(
+        bytes=4_294_967_296, rows=50_000_000, columns=20_000, line=4_194_304, cell=65_536, members=10_000
+    )
+
+
+@pytest.mark.parametrize("what", ["bytes", "rows", "columns", "line", "cell", "members"])
+def test_every_limit_is_at_least_one(what: str) -> None:
+    assert getattr(Limits(**{what: 1}), what) == 1
+    for wrong in (0, -5):
+        with pytest.raises(LogError) as refused:
+            Limits(**{what: wrong})
+        assert str(refused.value) == f"limits.{what} must be at least 1, not {wrong}"
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("bytes", "byte(s) of uncompressed content"),
+        ("rows", "row(s)"),
+        ("columns", "column(s)"),
+        ("line", "byte(s) in one line"),
+        ("cell", "byte(s) in one cell"),
+        ("members", "file(s) in one archive"),
+    ],
+)
+def test_a_limit_holds_what_it_says_and_one_more_is_refused(what: str, said: str) -> None:
+    limits = Limits(**{what: 1234})
+    limits.check(what, 1234, "a.csv")
+    with pytest.raises(LogError) as refused:
+        limits.check(what, 1235, "a.csv")
+    assert str(refused.value) == (
+        f"a.csv holds 1,235 {said} or more; the limit is 1,234. If that is what it should hold, raise it: "
+        f"limits=Limits({what}=\u2026) or --data.limits.{what}"
+    )
+
+
 def test_a_gzip_bomb_is_stopped_at_the_limit_with_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "bomb.csv.gz"
     with gzip.open(path, "wb") as stream:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import gzip
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from attentionmixer.data import read_log
-from attentionmixer.data.readers import READERS
+from attentionmixer.data import StationLog, read_log
+from attentionmixer.data.readers import READERS, Reader, pick_reader
+from attentionmixer.data.readers.assemble import Assembly
+from attentionmixer.data.readers.limits import Limits
+from attentionmixer.data.readers.source import Source, expand
+from attentionmixer.data.simulate import simulate_ring
 from attentionmixer.errors import LogError
 
 ROWS = ["2024-05-01T00:00Z,1,10", "2024-05-01T01:00Z,2,20", "2024-05-01T02:00Z,3,30", "2024-05-01T03:00Z,4,40"]
@@ -104,3 +112,169 @@ def test_a_reader_can_be_named_and_an_unknown_one_is_refused(tmp_path: Path) -> 
     with pytest.raises(LogError, match="'excel' is unknown"):
         read_log(path, format="excel")
     assert {"exported", "radnet", "table"} <= set(READERS)
+
+
+# --- what reaches the reader ---
+
+
+@dataclass
+class Seen:
+    """What a reader was called with."""
+
+    sources: Sequence[Source] = ()
+    assembly: Assembly | None = None
+    own: dict[str, Any] = field(default_factory=dict)
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
+    """A reader ``spy`` that takes the shared options, and one ``alone`` that takes its own only."""
+    calls = Seen()
+    log = simulate_ring(posts=3, days=1).log
+
+    def spy(
+        sources: Sequence[Source],
+        assembly: Assembly,
+        *,
+        tz: str | None = None,
+        time_column: str | None = None,
+        layout: str = "both",
+        colour: str = "red",
+    ) -> StationLog:
+        calls.sources, calls.assembly = sources, assembly
+        calls.own = {"tz": tz, "time_column": time_column, "layout": layout, "colour": colour}
+        return log
+
+    def alone(sources: Sequence[Source], *, start: Any = None, end: Any = None) -> StationLog:
+        calls.sources, calls.own = sources, {"start": start, "end": end}
+        return log
+
+    monkeypatch.setitem(READERS, "spy", Reader("spy", lambda head: False, spy))
+    monkeypatch.setitem(READERS, "alone", Reader("alone", lambda head: False, alone))
+    return calls
+
+
+def test_nothing_is_declared_where_nothing_was_asked_for(tmp_path: Path, seen: Seen) -> None:
+    read_log(put(tmp_path / "a.csv", *ROWS), format="spy", layout="auto", ages=False)
+    assert seen.assembly == Assembly()
+    assert seen.own == {"tz": None, "time_column": None, "layout": "both", "colour": "red"}
+    assert [source.name for source in seen.sources] == ["a.csv"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        *(("step", "10min"), ("start", "2024-05-01"), ("end", "2024-05-02"), ("stations", ["A"])),
+        *(("duplicates", "last"), ("units", {"A": "cpm"}), ("convert", {"cpm": "LND-7317"}), ("roles", {"A": "input"})),
+        *(("resample", "sum"), ("hold", "2h"), ("ages", True), ("ages", ["A"]), ("tags", {"A": {}}), ("jitter", 0.1)),
+    ],
+)
+def test_each_option_that_readers_share_reaches_the_reader(tmp_path: Path, seen: Seen, option: str, value: Any) -> None:
+    read_log(put(tmp_path / "a.csv", *ROWS), format="spy", **{option: value})
+    assert seen.assembly == replace(Assembly(), **{option: value})
+    assert seen.own == {"tz": None, "time_column": None, "layout": "both", "colour": "red"}
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("tz", "UTC"), ("time_column", "when"), ("layout", "long"), ("colour", "blue")]
+)
+def test_each_option_of_the_readers_own_reaches_it(tmp_path: Path, seen: Seen, option: str, value: str) -> None:
+    read_log(put(tmp_path / "a.csv", *ROWS), format="spy", **{option: value})  # type: ignore[arg-type]
+    assert seen.assembly == Assembly()
+    assert seen.own == {"tz": None, "time_column": None, "layout": "both", "colour": "red", option: value}
+
+
+def test_a_reader_that_shares_no_options_gets_its_own(tmp_path: Path, seen: Seen) -> None:
+    path = put(tmp_path / "a.csv", *ROWS)
+    read_log(path, format="alone", end="2024-05-02")
+    assert (seen.assembly, seen.own) == (None, {"start": None, "end": "2024-05-02"})
+    with pytest.raises(LogError) as refused:
+        read_log(path, format="alone", step="1h", layout="wide", ages=True)
+    assert str(refused.value) == "the alone reader does not take step, layout, ages; it takes start, end"
+    with pytest.raises(LogError) as refused:
+        read_log(path, format="spy", size=5)
+    assert str(refused.value) == (
+        "the spy reader does not take size; it takes tz, time_column, layout, colour, step, start, end, stations, "
+        "duplicates, units, convert, tags, roles, jitter, resample, hold, ages"
+    )
+
+
+def test_limits_are_those_of_the_files(tmp_path: Path, seen: Seen) -> None:
+    with pytest.raises(LogError, match=r"the limit is 10\."):
+        read_log(put(tmp_path / "a.csv", *ROWS), format="table", limits=Limits(bytes=10))
+    read_log(put(tmp_path / "a.csv", *ROWS), format="table", limits=Limits(bytes=1000))
+
+
+def test_the_number_of_files_and_their_format_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    one, two = put(tmp_path / "a.csv", *ROWS[:2]), put(tmp_path / "b.csv", *ROWS[2:])
+    with caplog.at_level(logging.INFO, logger="attentionmixer"):
+        read_log([one, two])
+    assert ("attentionmixer.data.readers", logging.INFO, "reading 2 file(s) as table") in caplog.record_tuples
+
+
+# --- which reader ---
+
+
+def test_the_readers_are_those_documented_in_the_order_they_are_tried() -> None:
+    assert list(READERS) == ["exported", "radnet", "odl", "nra", "eurdep", "safecast", "historian", "table"]
+    assert [reader.name for reader in READERS.values()] == list(READERS)
+
+
+def test_an_unknown_format_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    with pytest.raises(LogError) as refused:
+        read_log(put(tmp_path / "a.csv", *ROWS), format="excel")
+    assert str(refused.value) == (
+        "format='excel' is unknown; choose auto or one of exported, radnet, odl, nra, eurdep, safecast, historian, "
+        "table"
+    )
+
+
+def reader(name: str, begins: bytes, confirm: Callable[[Source], bool] | None = None) -> Reader:
+    def read(sources: Sequence[Source]) -> StationLog:
+        raise AssertionError("no file is read here")
+
+    return Reader(name, lambda head: head.startswith(begins), read, confirm)
+
+
+@pytest.fixture
+def three(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list[Source]]:
+    """Formats known by their first letter; of ``a`` a source of several bytes is needed."""
+    readers = (
+        reader("a", b"a", lambda source: len(source.read()) > 1),
+        reader("ab", b"a"),
+        reader("c", b"c"),
+    )
+    for name in list(READERS):
+        monkeypatch.delitem(READERS, name)
+    for made in readers:
+        monkeypatch.setitem(READERS, made.name, made)
+
+    def sources(*texts: str) -> list[Source]:
+        paths = [tmp_path / f"{i}.csv" for i in range(len(texts))]
+        for path, text in zip(paths, texts, strict=True):
+            path.write_text(text)
+        return expand(paths)
+
+    return sources
+
+
+def test_the_first_reader_that_knows_and_confirms_a_source_is_taken(three: Callable[..., list[Source]]) -> None:
+    assert pick_reader(three("aa")).name == "a"
+    assert pick_reader(three("a")).name == "ab"
+    assert pick_reader(three("cc", "c")).name == "c"
+    assert pick_reader(three("x"), "c").name == "c"
+
+
+def test_a_source_that_no_reader_knows_is_named(three: Callable[..., list[Source]], tmp_path: Path) -> None:
+    with pytest.raises(LogError) as refused:
+        pick_reader(three("aa", "x"))
+    assert str(refused.value) == f"{tmp_path / '1.csv'}: no reader knows this format"
+
+
+def test_of_files_of_several_formats_three_of_each_are_named(three: Callable[..., list[Source]]) -> None:
+    with pytest.raises(LogError) as refused:
+        pick_reader(three("c", "aa", "c", "c", "c", "a", "aa"))
+    assert str(refused.value) == (
+        "files of several formats cannot be one log (c: 0.csv, 2.csv, 3.csv; a: 1.csv, 6.csv; ab: 5.csv); "
+        "read them one by one"
+    )

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pytest
 
 from attentionmixer.data.quality import Flag
 from attentionmixer.data.readers.clock import MISSING
@@ -131,3 +132,52 @@ def test_flags_go_where_their_values_go() -> None:
     assert flags is not None
     assert flags.tolist() == [[0, 0, 0, 0], [0, 0, 0, Flag.STATE], [0, 0, 0, Flag.STATE]]
     assert made.scatter_flags(np.array([0]), np.array([0]), 3) is None
+
+
+def test_rows_without_any_reason_or_note_have_no_flags_and_one_of_either_is_enough() -> None:
+    note = np.array([Flag.DOUBTFUL, 0, 0, 0], dtype=np.uint16)
+    assert rows().flags_of(np.arange(4)) is None
+    for parts, flag in (
+        ({"notes": {1: note}}, Flag.DOUBTFUL),
+        ({"reasons": {1: np.array([0, -1, -1, -1])}, "reason_names": ("bad",)}, Flag.STATE),
+    ):
+        found = rows(**parts).flags_of(np.arange(4))
+        assert found is not None and found.dtype == np.uint16
+        assert found.tolist() == [[0, flag], [0, 0], [0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("stated", [0, 1, 2])
+def test_every_reason_that_states_no_flag_is_a_state(stated: int) -> None:
+    made = rows(
+        reasons={0: np.array([0, 1, 2, -1])},
+        reason_names=("a", "b", "c"),
+        reason_flags=(Flag.CENSORED, Flag.SENTINEL)[:stated],
+    )
+    found = made.flags_of(np.arange(4))
+    assert found is not None
+    expected = [Flag.CENSORED, Flag.SENTINEL, Flag.STATE][:stated] + [Flag.STATE] * (3 - stated)
+    assert found[:, 0].tolist() == [*expected, 0]
+
+
+@pytest.mark.parametrize("width", [1, 2])
+def test_what_lands_on_the_grid_keeps_its_type_for_one_group_or_several(width: int) -> None:
+    for groups in (1, 2):
+        made = rows(groups=groups, width=width, notes={0: np.full(4, Flag.SWAP, dtype=np.uint16)})
+        found = made.scatter(np.array([1, 2]), np.ones((2, width), dtype=np.float32), 3)
+        flags = made.scatter_flags(np.array([1, 2]), np.array([0, 1]), 3)
+        assert flags is not None
+        assert found.shape == flags.shape == (3, groups * width)
+        assert (found.dtype, flags.dtype) == (np.float32, np.uint16)
+        assert np.isnan(found[0]).all() and (found[1:, :width] == 1).all()
+        assert flags[:, 0].tolist() == [0, Flag.SWAP, Flag.SWAP]
+
+
+def test_a_series_of_no_rows_stated_has_none_and_says_nothing_of_its_cells() -> None:
+    made = Series(
+        *(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros((0, 1), dtype=np.float32)),
+        *((Column("A", "A", None),), ("A",), "time", None),
+        *(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), ()),
+    )
+    assert (made.row.shape, made.row.dtype) == ((0,), np.int64)
+    assert (made.bad_cells, made.reasons, made.notes, made.texts) == ({}, {}, {}, {})
+    assert (made.reason_names, made.reason_flags, made.sampling, made.time_texts) == ((), (), None, None)
