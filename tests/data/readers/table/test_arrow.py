@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import decimal
 import gzip
+import itertools
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,9 +17,19 @@ import pytest
 from pyarrow import feather, ipc
 
 from attentionmixer.data import read_log
+from attentionmixer.data.readers.limits import Limits
 from attentionmixer.data.readers.source import Source
 from attentionmixer.data.readers.table import parquet
-from attentionmixer.data.readers.table.arrow import typed
+from attentionmixer.data.readers.table.arrow import (
+    Extras,
+    as_text,
+    faults,
+    from_batches,
+    from_columns,
+    is_text,
+    slabs,
+    typed,
+)
 from attentionmixer.data.readers.table.file import load
 from attentionmixer.data.readers.table.parts import FileRules, TableFile
 from attentionmixer.errors import LogError
@@ -156,3 +170,188 @@ def test_python_values_become_the_narrowest_type_that_holds_them(
     column = typed(cells)
     assert column.type == kind
     assert column.to_pylist() == read
+
+
+def of(table: pa.Table, extras: Extras | None = None, limits: Limits | None = None, **declared: object) -> TableFile:
+    """A file from a table in memory."""
+    rules = FileRules(**declared)  # type: ignore[arg-type]
+    return from_batches("f", table.schema, table.to_batches(), rules, limits or Limits(), extras)
+
+
+def refusal(table: pa.Table, limits: Limits | None = None, **declared: object) -> str:
+    """What is said where a table is refused."""
+    with pytest.raises(LogError) as error:
+        of(table, None, limits, **declared)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([], pa.bool_()),
+        ([None, " "], pa.bool_()),
+        ([True, 1], pa.float64()),
+        ([2**63 - 1, -(2**63)], pa.int64()),
+        ([2**63], pa.float64()),
+        ([10**400, 1], pa.string()),
+        ([decimal.Decimal("1.5"), 2], pa.float64()),
+        ([1j], pa.string()),
+        ([dt.datetime(2024, 5, 1, tzinfo=dt.UTC), None], pa.timestamp("us", tz="UTC")),
+        ([dt.datetime(2024, 5, 1, tzinfo=dt.UTC), dt.datetime(2024, 5, 1)], pa.string()),
+        ([dt.datetime(2024, 5, 1), dt.date(2024, 5, 1)], pa.string()),
+        ([dt.date(2024, 5, 1), 1], pa.string()),
+        ([dt.time(1, 2), None], pa.string()),
+        ([dt.timedelta(1), 1], pa.string()),
+        ([b"1", 1], pa.string()),
+        (["1", 1], pa.string()),
+    ],
+)
+def test_each_kind_of_python_value_has_its_type(cells: Sequence[object], kind: pa.DataType) -> None:
+    column = typed(cells)
+    assert column.type == kind
+    assert len(column) == len(cells)
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (b"a\xff", "a\ufffd"),
+        (dt.datetime(2024, 5, 1, 2, 3), "2024-05-01T02:03:00"),
+        (dt.date(2024, 5, 1), "2024-05-01"),
+        (dt.time(2, 3), "02:03:00"),
+        (0.1, "0.1"),
+        (1e300, "1e+300"),
+        (7, "7"),
+        (True, "True"),
+        ("x", "x"),
+    ],
+)
+def test_a_cell_as_text_reads_back_as_what_it_is(cell: object, text: str) -> None:
+    assert as_text(cell) == text
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (pa.string(), True),
+        (pa.large_string(), True),
+        (pa.string_view(), True),
+        (pa.dictionary(pa.int8(), pa.large_string()), True),
+        (pa.dictionary(pa.int8(), pa.int64()), False),
+        (pa.binary(), False),
+        (pa.int64(), False),
+        (pa.null(), False),
+    ],
+)
+def test_text_is_told_from_other_types(kind: pa.DataType, text: bool) -> None:
+    assert is_text(kind) is text
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "cuts"),
+    [
+        (0, 5, []),
+        (64, 5, [0, 64]),
+        (65, 5, [0, 64, 65]),
+        (130, 0, [0, 64, 128, 130]),
+        (65, 1 << 17, [0, 64, 65]),
+        (65, (1 << 17) + 1, [0, 63, 65]),
+        (3, 1 << 22, [0, 2, 3]),
+        (3, 1 << 23, [0, 1, 2, 3]),
+        (3, 1 << 30, [0, 1, 2, 3]),
+    ],
+)
+def test_columns_are_turned_into_rows_64_at_a_time_and_64_mib_at_most(columns: int, rows: int, cuts: list[int]) -> None:
+    found = list(slabs(["c"] * columns, slice(1000, 1000 + rows)))
+    assert found == [slice(first, last) for first, last in itertools.pairwise(cuts)]
+
+
+@pytest.mark.parametrize("error", [pa.ArrowInvalid, OSError, MemoryError, KeyError, IndexError])
+def test_what_arrow_raises_names_the_file_its_kind_and_the_reason(error: type[Exception]) -> None:
+    with pytest.raises(LogError) as found, faults("x.feather", "Arrow"):
+        raise error("odd")
+    assert str(found.value) == f"x.feather is a damaged Arrow file: {error('odd')}"
+
+
+def test_other_faults_are_left_as_they_are() -> None:
+    with pytest.raises(ZeroDivisionError), faults("x", "Arrow"):
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    ("columns", "declared", "time"),
+    [
+        ({"A": [1], "d": [dt.date(2024, 5, 1)]}, {}, "d"),
+        ({"time": ["x"], "d": [dt.date(2024, 5, 1)]}, {}, "d"),
+        ({"A": [dt.datetime(2024, 5, 1)], "time": [dt.datetime(2024, 5, 2)]}, {"ignore": ("A",)}, "time"),
+        ({"time": [5], "d": [dt.date(2024, 5, 1)]}, {"time_column": "time", "ignore": ("d",)}, "time"),
+        ({"A": ["5"], "b": ["2024-05-01 00:00"]}, {}, "b"),
+        ({"A": [5], "Zeit": [1_700_000_000]}, {}, "Zeit"),
+        ({"A": [5], "B": [1]}, {}, None),
+    ],
+)
+def test_the_time_column_is_the_one_declared_typed_named_or_read_as_such(
+    columns: dict[str, list[object]], declared: dict[str, Any], time: str | None
+) -> None:
+    assert of(pa.table(columns), **declared).time == time
+
+
+@pytest.mark.parametrize(("blank", "time"), [(49, "when"), (50, None)])
+def test_fifty_rows_are_looked_at_for_times(blank: int, time: str | None) -> None:
+    assert of(pa.table({"when": [None] * blank + ["2024-05-01 00:00"], "A": [1.0] * (blank + 1)})).time == time
+
+
+def test_whole_numbers_and_truths_under_a_name_of_words_are_words_and_fractions_are_numbers() -> None:
+    table = pa.table({"time": TIMES, "site": [1, 2, None], "valid": [True, None, False], "A status": [1.5, 2.5, 3.5]})
+    file = of(table)
+    assert file.numbers.names == ("A status",)
+    assert file.column("site").to_pylist() == ["1", "2", None]
+    assert file.column("valid").to_pylist() == ["true", None, "false"]
+
+
+def test_a_refused_column_is_named_with_its_type_and_remedy() -> None:
+    table = pa.table({"time": TIMES, "A": [b"1", b"2", b"3"]})
+    assert refusal(table) == "f: column 'A' holds binary, not numbers; leave it out with ignore=['A']"
+    assert of(table, ignore=("A",)).table.column_names == ["time"]
+    assert refusal(table, comment="#") == "f is a typed table; comment= is for text tables"
+
+
+def test_limits_of_a_typed_table_are_kept_exactly() -> None:
+    table = pa.table({"time": TIMES, "word": ["a", "bcdef", "c"], "A": [1.0, 2.0, 3.0]})
+    for what, limit in (("rows", 3), ("columns", 3), ("bytes", table.nbytes), ("cell", 5)):
+        assert len(of(table, None, Limits(**{what: limit})).line) == 3
+        assert refusal(table, Limits(**{what: limit - 1})).startswith(
+            f"f, column 'word', holds {limit} " if what == "cell" else f"f holds {limit} "
+        )
+
+
+def test_bytes_add_up_over_batches() -> None:
+    table = pa.table({"time": TIMES, "A": [1.0, 2.0, 3.0]})
+    several = pa.concat_tables([table, table])
+    assert len(of(several, None, Limits(bytes=2 * table.nbytes)).line) == 6
+    assert refusal(several, Limits(bytes=2 * table.nbytes - 1)).startswith(f"f holds {2 * table.nbytes} ")
+
+
+def test_a_table_without_batches_or_without_words_keeps_its_rows() -> None:
+    table = pa.table({"time": TIMES, "A": [1.0, 2.0, 3.0]})
+    file = from_batches("f", table.schema, [], FileRules(), Limits())
+    assert (len(file.line), file.table.column_names, file.numbers.values.shape) == (0, ["time", "A"], (0, 1))
+    file = of(pa.table({"A": [1.0, 2.0]}))
+    assert (file.time, file.table.num_rows, file.line.tolist()) == (None, 2, [1, 2])
+
+
+def test_what_a_source_knows_beside_its_columns_is_kept() -> None:
+    extras = Extras(np.array([5, 7]), {"A": "cpm"}, ["said"])
+    file = from_columns("f", {"time": ["2024-05-01", None], "A": [1, 2]}, FileRules(), Limits(), extras)
+    assert (file.name, file.line.tolist(), file.unit_row, file.decisions) == ("f", [5, 7], {"A": "cpm"}, ["said"])
+    assert (file.refused, file.decimal, file.thousands) == ([], ".", None)
+    plain = of(pa.table({"A": [1.0]}))
+    assert (plain.unit_row, plain.decisions) == ({}, [])
+
+
+@pytest.mark.parametrize("rows", [1023, 1024, 1025, 2049])
+def test_rows_are_kept_in_order_over_pieces_and_batches(rows: int) -> None:
+    one = pa.table({"A": np.arange(rows, dtype=np.float64), "B": np.arange(rows, dtype=np.int64) + 7})
+    file = of(pa.concat_tables([one, one]))
+    values = np.stack([np.arange(rows), np.arange(rows) + 7], axis=1)
+    np.testing.assert_array_equal(file.numbers.values, np.concatenate([values, values]))

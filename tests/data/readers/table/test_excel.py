@@ -16,6 +16,7 @@ import pytest
 from attentionmixer.data import read_log
 from attentionmixer.data.readers.limits import Limits
 from attentionmixer.data.readers.source import Source, expand
+from attentionmixer.data.readers.table import excel
 from attentionmixer.data.readers.table.file import load
 from attentionmixer.data.readers.table.parts import FileRules, TableFile
 from attentionmixer.errors import LogError
@@ -183,3 +184,130 @@ def test_times_become_timestamps_and_stay_so(book: Book) -> None:
     file = read(book([HEADER, *ROWS]))
     assert pa.types.is_timestamp(file.table["time"].type)
     assert file.table["time"].to_pylist() == TIMES
+
+
+def refusal(path: Path, limits: Limits | None = None, **declared: object) -> str:
+    """What is said where a workbook is refused."""
+    with pytest.raises(LogError) as error:
+        load(Source(path, limits or Limits()), FileRules(**declared))  # type: ignore[arg-type]
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("rows", "declared", "message"),
+    [
+        ([HEADER], {}, "log.xlsx: sheet 'Sheet' holds no rows below a header"),
+        ([], {"header": False}, "log.xlsx: sheet 'Sheet' holds no rows below a header"),
+        (
+            [[None, 1, 2.5], [3, 4, 5]],
+            {},
+            "log.xlsx: the first line holds only numbers; say header=False or names=[...]",
+        ),
+        (ROWS, {"names": ["when", "A"]}, "log.xlsx: 2 names are given for 3 columns with cells"),
+        ([["time", "A", " A "], *ROWS], {}, "log.xlsx: column names repeat: 'A'; rename them or give names=[...]"),
+        ([HEADER, *ROWS], {"sheet": "x"}, "log.xlsx has no sheet 'x'; it has 'Sheet'"),
+        ([HEADER, *ROWS], {"decimal": ","}, "log.xlsx is an Excel workbook; decimal= is for text tables"),
+    ],
+)
+def test_a_refused_sheet_is_named_with_what_to_do(
+    book: Book, rows: list[list[Any]], declared: dict[str, Any], message: str
+) -> None:
+    assert refusal(book(rows), **declared) == message
+
+
+def test_one_row_is_enough_with_a_header_and_without(book: Book) -> None:
+    assert read(book([HEADER, ROWS[0]])).line.tolist() == [2]
+    assert read(book([ROWS[0]]), header=False).line.tolist() == [1]
+
+
+def test_an_ordinary_sheet_is_read_without_remarks(book: Book) -> None:
+    file = read(book([HEADER, *ROWS]))
+    assert (file.decisions, file.unit_row, file.line.tolist()) == ([], {}, [2, 3, 4, 5, 6, 7])
+
+
+def test_titles_units_and_the_choice_of_a_sheet_are_said_in_whole_sentences(book: Book) -> None:
+    rows = [["North"], ["of 2024"], ["time", " A ", "B"], [None, " nSv/h ", "cpm"], *ROWS]
+    file = read(book(rows, more={"south": [HEADER, *ROWS]}))
+    assert file.decisions == [
+        "log.xlsx: sheet 'Sheet' of 2 was read",
+        "2 line(s) of titles above the table in log.xlsx were passed over",
+        "units were taken from the second line",
+    ]
+    assert file.unit_row == {"time": "", "A": "nSv/h", "B": "cpm"}
+    assert file.table.column_names == ["time", "A", "B"]
+    assert file.line.tolist() == [5, 6, 7, 8, 9, 10]
+
+
+def test_lines_to_skip_are_counted_in_the_sheet(book: Book) -> None:
+    rows = [["x", "y", "z"], *ROWS[:1], HEADER, *ROWS[1:3]]
+    file = read(book(rows), skip=2)
+    assert (file.table.column_names, file.line.tolist()) == (HEADER, [4, 5])
+    assert read(book(rows[:2]), skip=1, header=False).line.tolist() == [2]
+
+
+def test_columns_without_a_header_are_numbered_as_they_stand_in_the_sheet(book: Book) -> None:
+    rows = [[time, None, value] for time, value, _ in ROWS]
+    assert read(book(rows), header=False).table.column_names == ["column 1", "column 3"]
+
+
+def test_numbers_beside_words_make_a_header(book: Book) -> None:
+    assert read(book([["time", 7, 2.5], *ROWS])).table.column_names == ["time", "7", "2.5"]
+
+
+def test_rows_of_a_sheet_may_be_shorter_than_its_header_and_blank_lines_are_passed_over(book: Book) -> None:
+    file = read(book([HEADER, ROWS[0][:1], [], ROWS[1][:2], ROWS[2]]))
+    assert file.line.tolist() == [2, 4, 5]
+    np.testing.assert_array_equal(file.numbers.values, [[NAN, NAN], [71.5, NAN], [72.5, 802]])
+
+
+def test_each_limit_of_a_workbook_is_kept_exactly(book: Book) -> None:
+    path = book([HEADER, *ROWS])
+    entries = zipfile.ZipFile(path).infolist()
+    exact = {"rows": 7, "columns": 3, "members": len(entries), "bytes": sum(entry.file_size for entry in entries)}
+    for what, limit in exact.items():
+        assert len(load(Source(path, Limits(**{what: limit})), FileRules()).line) == 6
+        assert refusal(path, Limits(**{what: limit - 1})).startswith(f"log.xlsx holds {limit:,} ")
+
+
+def test_cells_are_measured_as_they_take_memory_even_where_blank(book: Book) -> None:
+    path = book([["time", *[None] * 998, "A"], *([time, *[None] * 998, 1.5] for time in TIMES)])
+    assert len(load(Source(path, Limits(bytes=7 * 1000 * 64)), FileRules()).line) == 6
+    assert refusal(path, Limits(bytes=7 * 1000 * 64 - 1)).startswith("log.xlsx holds 448,000 byte(s)")
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "message"),
+    [("_ROWS", 7, "6 rows and 16,384 columns"), ("_COLUMNS", 3, "1,048,576 rows and 2 columns")],
+)
+def test_a_sheet_larger_than_any_sheet_can_be_is_damaged(
+    book: Book, monkeypatch: pytest.MonkeyPatch, name: str, most: int, message: str
+) -> None:
+    path = book([HEADER, *ROWS])
+    monkeypatch.setattr(excel, name, most)
+    assert len(read(path).line) == 6
+    monkeypatch.setattr(excel, name, most - 1)
+    assert refusal(path) == f"log.xlsx: a sheet has {message} at most; the file is damaged"
+
+
+@pytest.mark.parametrize("before", [0, 1, 2, 3, 4])
+@pytest.mark.parametrize("tag", [b"<f>", b'<f t="normal">'])
+def test_a_formula_is_found_wherever_it_stands(book: Book, before: int, tag: bytes) -> None:
+    def moved(xml: bytes) -> bytes:
+        blank = (1 << 20) - before - xml.index(b"<f>") - len(b"<!---->")
+        return xml.replace(b"<sheetData>", b"<!--" + b"x" * blank + b"--><sheetData>").replace(b"<f>", tag)
+
+    path = changed(book([HEADER, *ROWS[:2], [TIMES[2], "=B2+1", 802], ROWS[3]]), moved)
+    assert read(path).table["A [nSv/h]"].to_pylist() == ["70.5", "71.5", "=B2+1", "73.5"]
+
+
+def test_what_is_damaged_is_said_with_the_reason(book: Book) -> None:
+    path = book([HEADER, *ROWS])
+    with pytest.raises(LogError) as error:
+        excel.load_excel(Source(path), FileRules(), b"PK no archive")
+    assert str(error.value) == "log.xlsx is a damaged workbook: File is not a zip file"
+
+
+def test_a_sheet_of_one_column_has_no_titles(book: Book) -> None:
+    file = read(book([["A"], [1.5], [2.5]]))
+    assert (file.table.column_names, file.line.tolist(), file.decisions) == (["A"], [2, 3], [])
+    assert file.numbers.values.tolist() == [[1.5], [2.5]]
