@@ -7,6 +7,7 @@ least".
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
@@ -30,7 +31,9 @@ NAN = float("nan")
 Values = np.ndarray
 
 
-def readings(columns: Values, column: int = 0, step: float = 600.0, quantity: str = "dose_rate") -> Readings:
+def readings(
+    columns: Values, column: int = 0, step: float = 600.0, quantity: str = "dose_rate", resolution: float = 0.0
+) -> Readings:
     """What a rule sees of one column of a log; every column is a station of its own, a degree further north."""
     tags = [
         Tag(f"t{i}", "nSv/h", quantity, f"s{i}", (50.0 + i * (1 if i % 2 else -1), 8.0))
@@ -39,7 +42,8 @@ def readings(columns: Values, column: int = 0, step: float = 600.0, quantity: st
     value = columns[:, column].astype(np.float64)
     row = np.flatnonzero(~np.isnan(value))
     network = Network(columns.astype(np.float32), tags)
-    return Readings.of(value[row], row, np.zeros(len(row), np.uint16), tags[column], step, column, network)
+    flags = np.zeros(len(row), np.uint16)
+    return replace(Readings.of(value[row], row, flags, tags[column], step, column, network), resolution=resolution)
 
 
 def walk(seed: int, rows: int = 80, columns: int = 1, level: int = 20, missing: float = 0.08) -> Values:
@@ -228,7 +232,11 @@ CASES: dict[str, tuple[Callable, Callable, list, dict]] = {
     "wrap": (
         wrap,
         slow_wrap,
-        [WrapRule(factor=3.0, full_factor=2.0, gap_hours=0.5), WrapRule(4.0, 3.0, 0.05, 1.0)],
+        [
+            WrapRule(factor=3.0, full_factor=2.0, gap_hours=0.5),
+            WrapRule(4.0, 3.0, 0.05, 1.0),
+            WrapRule(2.0, 1.0, 0.0, 1 / 6),
+        ],
         {},
     ),
     "spike": (
@@ -237,13 +245,18 @@ CASES: dict[str, tuple[Callable, Callable, list, dict]] = {
         [
             SpikeRule(noises=2.0, share=1.0, back=0.2, gap_hours=0.4),
             SpikeRule(noises=3.0, share=0.5, slow_minutes=10.0, slow_share=2.0),
+            SpikeRule(noises=1.0, share=0.25, slow_share=0.5, back=0.0, gap_hours=2.0),
         ],
         {},
     ),
     "startup": (
         startup,
         slow_startup,
-        [StartupRule(0.5, 3, 6, 1.0, 2.0, 0.25), StartupRule(0.2, 2, 4, 2.0, 3.0, 0.5)],
+        [
+            StartupRule(0.5, 3, 6, 1.0, 2.0, 0.25),
+            StartupRule(0.2, 2, 4, 2.0, 3.0, 0.5),
+            StartupRule(0.0, 1, 8, 3.0, 0.5, 0.1),
+        ],
         {},
     ),
     "saturated": (saturated, slow_saturated, [SaturatedRule(2, 2.0, 0.0), SaturatedRule(3, 10.0, 5.0)], {}),
@@ -260,17 +273,17 @@ CASES: dict[str, tuple[Callable, Callable, list, dict]] = {
 def test_a_rule_finds_what_the_slow_one_finds(name: str) -> None:
     rule, slow, choices, shape = CASES[name]
     found = 0
-    for seed in range(120):
+    for seed in range(240):
         columns = walk(seed, **shape) if seed % 2 else walk(seed, columns=4, rows=60)
-        for step in (600.0, 1200.0):
-            r = readings(columns, step=step)
+        for step in (600.0, 1200.0, 3600.0):
+            r = readings(columns, step=step, resolution=float(seed % 3))
             if len(r) < 6:
                 continue
             for settings in choices:
                 expected = slow(r, settings)
                 assert rule(r, settings).index.tolist() == expected, (seed, step, settings)
                 found += bool(expected)
-    assert found > 20
+    assert found > 60
 
 
 @pytest.mark.parametrize("quantity", ["dose_rate", "generic"])
@@ -366,7 +379,7 @@ def slow_unit_jump(r: Readings, s: UnitRule) -> tuple[list[int], str]:
 
 def test_unit_jump_finds_what_the_slow_one_finds() -> None:
     own = network = 0
-    for seed in range(200):
+    for seed in range(400):
         g = np.random.default_rng(seed)
         columns = 40 + g.integers(-2, 3, (60, 5)).astype(np.float64)
         for _ in range(g.integers(0, 3)):
@@ -376,7 +389,12 @@ def test_unit_jump_finds_what_the_slow_one_finds() -> None:
             columns[:, 0] *= g.choice([10.0, 0.1, 4.0, 0.25, 20.0, 5.0])
         columns[g.random(columns.shape) < 0.05] = np.nan
         r = readings(columns)
-        for settings in (UnitRule(6, 0.05), UnitRule(4, 0.1, 4, 4.0, 1.0), UnitRule(6, 0.05, 5)):
+        for settings in (
+            UnitRule(6, 0.05),
+            UnitRule(4, 0.1, 4, 4.0, 1.0),
+            UnitRule(6, 0.05, 5),
+            UnitRule(1, 0.01, 1, 1.5, 2.0),
+        ):
             found = unit_jump(r, settings)
             expected = slow_unit_jump(r, settings)
             assert (found.index.tolist(), found.note) == expected, (seed, settings)
@@ -438,7 +456,7 @@ def differs(v: Values, i: int, noise: float, s: SwapRule) -> bool:
 
 def test_swap_finds_what_the_slow_one_finds() -> None:
     hits = 0
-    for seed in range(120):
+    for seed in range(240):
         g = np.random.default_rng(seed)
         columns = 60 + g.integers(-2, 3, (160, 5 if seed % 2 else 1)).astype(np.float64)
         for _ in range(g.integers(1, 4)):
@@ -481,3 +499,23 @@ def test_a_usual_fall_is_no_startup() -> None:
     flat = np.full(24 * 30, 10.0)
     flat[24 * 20 - 5 : 24 * 20], flat[24 * 20 : 24 * 20 + 3] = np.nan, 15.0
     assert startup(readings(flat[:, None], step=3600.0), rule).index.tolist() == [475, 476, 477]
+
+
+def test_wrap_knows_each_register_and_every_row_of_nines_and_what_lies_just_beside() -> None:
+    rule = WrapRule()
+    base = np.full(40, 30.0)
+    tops = [2.0**15, 2.0**16, 2.0**24, 2.0**31, 2.0**32]
+    full = [*tops, *(0.95 * top for top in tops), 9999.0, 99999.0, 999999.0, 9999999.0, 99999999.0]
+    beside = [
+        10000.0,
+        100001.0,
+        1000001.0,
+        9999998.0,
+        100000001.0,
+        *(0.9499 * top for top in tops),
+        2.0**15 + 2,
+        9998.0,
+    ]
+    for newest, rows in [*((x, [39]) for x in full), *((x, []) for x in beside)]:
+        base[-1] = newest
+        assert wrap(readings(base[:, None], quantity="counts"), rule).index.tolist() == rows, newest
