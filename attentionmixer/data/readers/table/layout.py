@@ -124,7 +124,7 @@ def _times(
     if group is not None:
         raise LogError("a long table needs a column of times")
     try:
-        origin = pd.Timestamp(start_time)
+        origin = pd.Timestamp(start_time).as_unit("ns")
     except ValueError as error:
         raise LogError(f"start_time={start_time!r} is not a time; write it as 2021-06-30T12:00Z") from error
     zone = clock.tz or "UTC"
@@ -136,7 +136,7 @@ def _times(
     # a line that could not be read keeps its place, so the rows after it do not move up
     line = files[0].line
     nth = line - line[0] if line.min() > 0 and files[0].refused else np.arange(table.num_rows)
-    return origin.as_unit("ns").value + nth * width, None
+    return origin.value + nth * width, None
 
 
 def _groups(table: pa.Table, roles: Mapping[str, str]) -> tuple[Ints, list[str], tuple[str, ...] | None]:

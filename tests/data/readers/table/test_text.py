@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from attentionmixer.data.readers.limits import Limits
 from attentionmixer.data.readers.source import Source
 from attentionmixer.data.readers.table import text as text_table
 from attentionmixer.data.readers.table.file import load
@@ -142,3 +143,129 @@ def test_blank_and_headless_files_are_refused(path: Path, block: int) -> None:
         read(path, "# a\n# b\n")
     with pytest.raises(LogError, match="binary"):
         read(path, b"ab\x00\x01\x02,1\n")
+
+
+# --- a file of which most lines do not fit ---
+
+HOURS = [f"2024-05-01T{h:02d}:00Z" for h in range(12)]
+
+
+def refusal(path: Path, text: str, **declared: object) -> str:
+    with pytest.raises(LogError) as error:
+        read(path, text, **declared)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(("good", "bad", "fits"), [(4, 3, True), (3, 3, False), (2, 3, False), (0, 1, False)])
+def test_a_file_is_refused_where_no_more_lines_fit_than_do_not(path: Path, good: int, bad: int, fits: bool) -> None:
+    text = "time,A,B\n" + "".join(f"{t},1,2\n" for t in HOURS[:good]) + "".join(f"{t},1\n" for t in HOURS[:bad])
+    if fits:
+        assert len(read(path, text).refused) == bad
+        return
+    assert refusal(path, text) == (
+        f"log.csv: {bad} of {good + bad} lines do not fit the header; line {good + 2} has 2 field(s) instead of 3: "
+        "'2024-05-01T00:00Z,1'; the header names time, A, B; lines that come before it are passed over with skip="
+    )
+
+
+def test_of_a_wide_header_eight_names_are_shown_and_of_a_long_line_eighty_signs(path: Path) -> None:
+    line = f"{HOURS[0]},{'x' * 100}"
+    said = refusal(path, "time,A,B,C,D,E,F,G,H,I\n" + f"{line}\n" * 3)
+    assert f"has 2 field(s) instead of 10: {line[:80]!r}; the header names time, A, B, C, D, E, F, G; lines" in said
+
+
+@pytest.mark.parametrize(
+    ("cells", "whole", "parts"),
+    [
+        ("0,5", "0,5", ("0", "5")),
+        ("-12,5", "-12,5", ("-12", "5")),
+        ("+ 7,25", "+ 7,25", ("+ 7", "25")),
+        ("x,1,5", "1,5", ("1", "5")),
+        ("1.5,2,7", "2,7", ("2", "7")),
+    ],
+)
+def test_decimal_commas_between_commas_are_told_by_their_parts(
+    path: Path, cells: str, whole: str, parts: tuple[str, str]
+) -> None:
+    names = ",".join("ABC"[: cells.count(",")])
+    said = refusal(path, f"time,{names}\n" + "".join(f"{t},{cells}\n" for t in HOURS[:4]))
+    assert said.endswith(
+        f"either {whole} is one number with a decimal comma, or two fields, {parts[0]} and {parts[1]}; export with "
+        "another separator and declare separator=';', decimal=','"
+    )
+
+
+def test_where_no_two_parts_are_numbers_the_first_two_fields_are_shown(path: Path) -> None:
+    said = refusal(path, "time,A\n" + "".join(f"{t},x,y\n" for t in HOURS[:4]))
+    assert f"either {HOURS[0]},x is one number" in said
+
+
+@pytest.mark.parametrize(("text", "separator"), [("time;A\n" + "1;2;3\n" * 4, ";"), ("time,A,B\n" + "1,2\n" * 4, ",")])
+def test_only_too_many_fields_between_commas_speak_of_decimal_commas(path: Path, text: str, separator: str) -> None:
+    assert "lines that come before it are passed over" in refusal(path, text, separator=separator)
+
+
+def test_a_file_of_broken_lines_alone_is_refused_before_its_end(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_table, "BLOCK", 64)
+    monkeypatch.setattr(text_table, "_MANY", 5)
+    looked_at: list[int] = []
+    original = text_table._Parser.__call__
+
+    def counted(self: text_table._Parser, lines: object) -> object:
+        looked_at.append(1)
+        return original(self, lines)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(text_table._Parser, "__call__", counted)
+    refusal(path, "time,A\n" + "broken,line,here\n" * 500)
+    assert len(looked_at) < 20
+
+
+# --- limits, units, declared decimals ---
+
+
+def test_more_columns_than_allowed_are_refused(path: Path) -> None:
+    path.write_text("time,A,B\n2024-05-01T00:00Z,1,2\n2024-05-01T01:00Z,1,2\n")
+    load(Source(path, limits=Limits(columns=3)), FileRules())
+    with pytest.raises(LogError, match=r"log\.csv holds 3 column\(s\) or more; the limit is 2"):
+        load(Source(path, limits=Limits(columns=2)), FileRules())
+
+
+def test_a_row_of_units_belongs_to_the_columns_it_stands_under(path: Path) -> None:
+    file = read(path, "time,A,B\n,nSv/h,hPa\n2024-05-01T00:00Z,1,2\n2024-05-01T01:00Z,3,4\n")
+    assert {name: file.unit_row[name] for name in ("A", "B")} == {"A": "nSv/h", "B": "hPa"}
+    assert file.line.tolist() == [3, 4]
+
+
+def test_a_declared_decimal_mark_is_used(path: Path) -> None:
+    text = "time;A\n2024-05-01T00:00Z;1,5\n2024-05-01T01:00Z;2\n"
+    assert read(path, text, decimal=",").decimal == ","
+    np.testing.assert_array_equal(read(path, text, decimal=",").numbers.values[:, 0], [1.5, 2])
+
+
+def test_blank_lines_first_do_not_hide_the_table(path: Path, block: int) -> None:
+    file = read(path, "\n" * 200 + "time,A\n2024-05-01T00:00Z,1\n2024-05-01T01:00Z,2\n")
+    assert file.line.tolist() == [202, 203] and file.numbers.values[:, 0].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("rows", "size", "whole", "guess"),
+    [(100, 1000, 10_000, 1066), (100, 1000, 1000, 121), (100, 1000, None, 400), (7, 0, 10, 28)],
+)
+def test_room_is_made_for_a_twentieth_more_rows_than_the_first_piece_suggests(
+    rows: int, size: int, whole: int | None, guess: int
+) -> None:
+    assert text_table._guess_rows(rows, size, whole) == guess
+
+
+def test_room_is_made_once_for_a_file_of_even_lines(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_table, "BLOCK", 400)
+    grown: list[int] = []
+    original = text_table.NumbersBuilder._grow
+
+    def grow(self: object, *rows: int) -> None:
+        grown.append(1)
+        original(self, *rows)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(text_table.NumbersBuilder, "_grow", grow)
+    read(path, "time,A\n" + "".join(f"2024-05-01T00:00:{i:03d}Z,{i:03d}\n" for i in range(900)))
+    assert len(grown) == 1
