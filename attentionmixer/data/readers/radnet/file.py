@@ -86,6 +86,9 @@ def _check_header(name: str, found: Sequence[str]) -> None:
     missing = [column for column in COLUMNS if column not in found]
     if missing:
         raise LogError(f"{name}: not a complete RadNet export; column(s) missing: {', '.join(missing)}")
+    twice = [column for column in COLUMNS if list(found).count(column) > 1]
+    if twice:
+        raise LogError(f"{name}: not a RadNet export as published; column(s) more than once: {', '.join(twice)}")
 
 
 def _parse_clean(raw: bytes) -> pa.Table:

@@ -56,6 +56,15 @@ def test_months_come_first_in_dates(write: Write) -> None:
     assert log.time[0] == pd.Timestamp("2021-03-04T00:00Z")
 
 
+@pytest.mark.parametrize("bad", ["", "1,2\n"])
+def test_a_column_that_is_there_twice_is_refused_whether_or_not_lines_are_broken(tmp_path: Path, bad: str) -> None:
+    path = tmp_path / "town.csv"
+    rows = "".join(f"{row(f'01/01/2020 0{hour}:00:00')},1\n" for hour in range(2))
+    path.write_text(f"{HEADER},SAMPLE COLLECTION TIME\n{rows}{bad}")
+    with pytest.raises(LogError, match="column\\(s\\) more than once: SAMPLE COLLECTION TIME"):
+        read_log(path)
+
+
 @pytest.mark.parametrize(
     "time", ["02/30/2020 05:00:00", "02/01/202005:00:00", "02/01/2020 05:00:60", "2/1/2020  5:0:0"]
 )
