@@ -193,3 +193,47 @@ def test_rows_become_a_series_with_reasons_flags_and_notes() -> None:
     assert flags is not None
     assert flags.tolist() == [[Flag.STATE, Flag.DOUBTFUL], [Flag.CENSORED, Flag.STATE]]
     assert series.time_text(0) == "2024-05-01T01:00Z"
+
+
+@pytest.mark.parametrize(
+    ("place", "there"),
+    [
+        ((90, 180), True),
+        ((-90, -180), True),
+        ((90.001, 0), False),
+        ((-90.001, 0), False),
+        ((0, 180.001), False),
+        ((0, -180.001), False),
+        ((float("nan"), 0), False),
+    ],
+)
+def test_the_poles_and_the_date_line_are_on_earth_and_nothing_beyond(place: tuple[float, float], there: bool) -> None:
+    assert position(*place) == (place if there else None)
+
+
+@pytest.mark.parametrize(("year", "there"), [(1699, False), (1700, True), (2260, True), (2261, False), (9999, False)])
+def test_times_are_those_of_a_log_that_nanoseconds_can_hold(year: int, there: bool) -> None:
+    (ns,) = read_instants([f"{year}-06-01T00:00Z"]).ns
+    assert (ns != MISSING) == there
+
+
+@pytest.mark.parametrize("zone", ["Z", " Z", "UTC", " UTC", "+00", "+0000", "+00:00", "-00:00"])
+def test_utc_is_written_in_several_ways(zone: str) -> None:
+    (ns,) = read_instants([f"2024-05-01T01:00{zone}"]).ns
+    assert pd.Timestamp(ns) == pd.Timestamp("2024-05-01T01:00")
+
+
+def test_a_text_of_sixty_four_signs_may_be_a_number_and_a_longer_one_is_none() -> None:
+    assert read_cell("1." + "0" * 62) == Cell(1.0)
+    assert read_cell("1." + "0" * 63) is None
+
+
+def test_rows_that_are_left_out_are_refused_once_with_their_own_text() -> None:
+    rows = Rows(("a.json", "b.json"), file=[0, 1, 1], line=[4, 7, 8])
+    to = Refused()
+    keep = np.array([False, True, True])
+    left = rows.leave_out(keep, np.array([True, True, False]), ["x", "y", "z"], "time", "not a time", to)
+    assert left.tolist() == [False, False, True]
+    (found,) = to._listed["not a time"]
+    assert (found.file, found.line, found.column, found.text) == ("b.json", 7, "time", "y")
+    assert to._count == {"not a time": 1}

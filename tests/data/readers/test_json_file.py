@@ -197,3 +197,96 @@ def test_any_bytes_are_a_value_or_a_log_error(tmp_path_factory: pytest.TempPathF
         load(Source(path))
     except LogError as error:
         assert str(error).encode()
+
+
+# --- whole sentences ---
+
+
+def refusal(write: Write, content: bytes) -> str:
+    with pytest.raises(LogError) as error:
+        load(write(content))
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "log.json is empty; fetch it again"),
+        (b"\xef\xbb\xbf \r\n\t", "log.json is empty; fetch it again"),
+        (b"<html>", "log.json is a page of markup, not JSON: the server sent an error page; fetch it again"),
+        (
+            b"<title>busy</title>",
+            "log.json is a page of markup, not JSON, and says 'busy': the server sent an error page; fetch it again",
+        ),
+        (
+            b'{"a": "\xb5"}',
+            "log.json is not UTF-8 at byte 7, and JSON has to be; fetch it again, and save it as it comes",
+        ),
+        (
+            b'{"a": [1,\n 2',
+            "log.json: the JSON breaks off at line 2, column 3: the file was cut off on its way; fetch it again",
+        ),
+        (
+            b'{"a": 1, x}',
+            "log.json: no JSON at line 1, column 10 (Expecting property name enclosed in double quotes): the file is "
+            "damaged; fetch it again",
+        ),
+        (b"[1]\n[2]", "log.json: a second JSON text begins at line 2, column 1; put each into a file of its own"),
+    ],
+)
+def test_a_fault_is_told_with_the_file_the_place_and_what_to_do(write: Write, content: bytes, says: str) -> None:
+    assert refusal(write, content) == says
+
+
+def test_nested_without_measure_is_no_log(write: Write) -> None:
+    assert refusal(write, b"[" * 200_000) == "log.json is nested too deeply to be a log; fetch it again"
+
+
+@pytest.mark.parametrize(("digits", "kind"), [(18, int), (19, float), (5000, float)])
+def test_a_whole_number_of_more_than_eighteen_digits_is_a_float(write: Write, digits: int, kind: type) -> None:
+    assert type(load(write(b"9" * digits))) is kind
+
+
+@pytest.mark.parametrize("key", ["exceptions", "error", "errors", "message", "text", "detail", "title"])
+def test_each_word_for_an_error_is_known(key: str) -> None:
+    with pytest.raises(LogError) as error:
+        refuse_message("log.json", {"status": 1, key: "no  such\nlayer"})
+    assert str(error.value) == (
+        "log.json is a message of the server, not readings, and says 'no such layer'; correct the query, or try later"
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"error": {"code": 3}}, ""),
+        ({"error": [{"message": "slow"}]}, ", and says 'slow'"),
+        ({"errors": [{"detail": [{"text": "deep"}]}]}, ", and says 'deep'"),
+        ([{"error": {"errors": {"message": "fourth"}}}], ", and says 'fourth'"),
+        ({"error": {"errors": {"message": {"text": {"detail": "fifth"}}}}}, ""),
+        ({"error": "x" * 300}, f", and says {'x' * 200!r}"),
+    ],
+)
+def test_a_message_of_the_server_is_looked_for_a_few_levels_deep(data: object, said: str) -> None:
+    with pytest.raises(LogError) as error:
+        refuse_message("log.json", data)
+    assert (
+        str(error.value) == f"log.json is a message of the server, not readings{said}; correct the query, or try later"
+    )
+
+
+@pytest.mark.parametrize(
+    "data", [{"error": ""}, {"error": None}, [], {}, [[]], {"type": "FeatureCollection"}, "error", 3]
+)
+def test_what_says_nothing_is_no_message(data: object) -> None:
+    refuse_message("log.json", data)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "null"), (True, "true"), (False, "false"), ({}, "an object"), ([1], "a list"), (1.5, "1.5")],
+)
+def test_values_are_shown_as_json_has_them(value: object, text: str) -> None:
+    assert shown(value) == text
+    assert shown("x" * 201) == "x" * 200 and shown(10**300) == "1" + "0" * 199
+    assert shown("\ud800") == "\\ud800"
