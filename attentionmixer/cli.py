@@ -12,6 +12,7 @@ from .version import package_version
 COMMANDS = {
     "data": ("attentionmixer.data.__main__", "check, convert, describe and fetch logs"),
     "train": ("attentionmixer.train", "train on a log and write a run with a report"),
+    "tune": ("attentionmixer.tune", "search settings on the validation part"),
     "predict": ("attentionmixer.predict", "forecast from new data"),
     "evaluate": ("attentionmixer.evaluate", "measure a run on other data"),
     "report": ("attentionmixer.report.__main__", "write the report of a run again"),
