@@ -519,3 +519,118 @@ def test_wrap_knows_each_register_and_every_row_of_nines_and_what_lies_just_besi
     for newest, rows in [*((x, [39]) for x in full), *((x, []) for x in beside)]:
         base[-1] = newest
         assert wrap(readings(base[:, None], quantity="counts"), rule).index.tolist() == rows, newest
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "wrap"])  # a register is full in counts only
+def test_a_rule_finds_the_same_in_another_unit(name: str) -> None:
+    # in µSv/h all values lie below 1, and a rule that compares with a number of its own would notice
+    rule, _, choices, shape = CASES[name]
+    found = 0
+    for seed in range(40):
+        columns = walk(seed, **shape) if seed % 2 else walk(seed, columns=4, rows=60)
+        for settings in choices:
+            large, small = (readings(columns * scale) for scale in (1.0, 2.0**-10))
+            expected = rule(large, settings).index.tolist()
+            assert rule(small, settings).index.tolist() == expected, (seed, settings)
+            found += bool(expected)
+    assert found > 5
+
+
+def test_swap_and_unit_jump_find_the_same_in_another_unit() -> None:
+    for seed in range(60):
+        g = np.random.default_rng(seed)
+        columns = 60 + g.integers(-2, 3, (160, 5)).astype(np.float64)
+        columns[80:, 0] = columns[80:, 0] * g.choice([1.0, 10.0]) + g.choice([9, 15]) + g.integers(-4, 5, 80)
+        one, other = readings(columns), readings(columns * 2.0**-12)
+        for rule, settings in ((swap, SwapRule(24, 6, 0.04, 1.0, 1.3)), (unit_jump, UnitRule(6, 0.4))):
+            assert rule(one, settings).index.tolist() == rule(other, settings).index.tolist()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("rows", [11, 12])
+def test_unit_jump_needs_its_readings_twice(rows: int) -> None:
+    values = np.where(np.arange(rows) < rows - 6, 40.0, 400.0)
+    found = unit_jump(readings(values[:, None]), UnitRule(6, 0.05))
+    assert found.index.tolist() == ([] if rows == 11 else list(range(6, 12)))
+
+
+@pytest.mark.parametrize(("rows", "found"), [(24, []), (25, [12])])
+def test_swap_needs_its_readings_twice_and_one(rows: int, found: list[int]) -> None:
+    values = np.array([20.0, 21.0] * 6 + [40.0, 44.0] * 7)[:rows]
+    assert swap(readings(values[:, None]), SwapRule(12, 4, 0.1, 0.0, 1.0)).index.tolist() == found
+
+
+def test_a_level_of_nothing_is_no_unit_and_no_fault() -> None:
+    for values in (np.zeros(40), np.where(np.arange(40) < 20, 0.0, 50.0), np.where(np.arange(40) < 20, -5.0, 50.0)):
+        assert unit_jump(readings(values[:, None]), UnitRule()).index.tolist() == []
+
+
+def test_a_gap_right_behind_the_first_reading_begins_the_next_piece() -> None:
+    values = np.array([10.0, *[NAN] * 6, 30.0, 20.0, *[10.0] * 30, 11.0, 10.0])
+    rule = StartupRule(0.2, 2, 6, 1.0, 2.0, 0.25)
+    r = readings(values[:, None])
+    assert startup(r, rule).index.tolist() == slow_startup(r, rule) == [1, 2]
+
+
+def test_pieces_too_short_to_judge_are_left_alone() -> None:
+    values = np.array([30.0, 10.0, 10.0, 11.0, *[NAN] * 5] * 4)
+    assert startup(readings(values[:, None]), StartupRule(0.2, 2, 2, 1.0, 1.0, 0.1)).index.tolist() == []
+
+
+def test_the_first_reading_may_be_a_full_register() -> None:
+    values = np.array([65535.0, *[30.0, 31.0] * 10])
+    assert wrap(readings(values[:, None]), WrapRule()).index.tolist() == [0]
+
+
+def test_where_nothing_varies_nothing_is_a_spike_and_no_top_is_saturated() -> None:
+    values = np.full(60, 20.0)
+    values[30:33] = 90.0
+    assert spike(readings(values[:31, None]), SpikeRule()).index.tolist() == []
+    assert saturated(readings(values[:, None]), SaturatedRule()).index.tolist() == []
+
+
+@pytest.mark.parametrize("direction", [1.0, -1.0])
+def test_a_spike_that_a_neighbour_shares_is_weather(direction: float) -> None:
+    g = np.random.default_rng(3)
+    columns = 100 + g.integers(-1, 2, (80, 4)).astype(np.float64)
+    columns[40, 0] += direction * 60
+    assert spike(readings(columns), SpikeRule(share=0.2)).index.tolist() == [40]
+    columns[40:42, 2] += direction * 60
+    assert spike(readings(columns), SpikeRule(share=0.2)).index.tolist() == []
+    columns[40:42, 2] -= direction * 120
+    assert spike(readings(columns), SpikeRule(share=0.2)).index.tolist() == [40]
+
+
+def test_a_flat_top_is_known_by_what_comes_before_or_behind_it() -> None:
+    base = [20.0, 21.0] * 20
+    top = [500.0] * 4
+    rule = SaturatedRule(3, 5.0, 5.0)
+    for values, found in (
+        ([*base, 300.0, *top, *base], [41, 42, 43, 44]),
+        ([*base, *top, 300.0, *base], [40, 41, 42, 43]),
+        ([*base, *top, *base], []),
+        ([*top, 300.0, *base], [0, 1, 2, 3]),
+        ([*base, 300.0, *top], [41, 42, 43, 44]),
+        ([*top, *base], []),
+    ):
+        assert saturated(readings(np.array(values)[:, None]), rule).index.tolist() == found
+
+
+def test_noise_is_at_least_half_a_step_of_the_rounding() -> None:
+    r = readings(np.full((20, 1), 30.0), resolution=10.0)
+    assert r.scatter == 0 and r.noise == 5.0
+    assert readings(np.array([[0.0], [30.0]] * 10), resolution=1.0).noise == pytest.approx(1.4826 * 30 / 2**0.5)
+
+
+@pytest.mark.parametrize("centre", [(50.0, 8.0), (-30.0, 179.9), (60.0, -179.9), (0.0, 0.0)])
+def test_the_nearest_eight_stations_bear_witness_wherever_they_lie(centre: tuple[float, float]) -> None:
+    g = np.random.default_rng(5)
+    places = [centre, *((centre[0] + g.normal(), centre[1] + g.normal()) for _ in range(14))]
+    tags = [
+        Tag(f"t{i}", "nSv/h", "dose_rate", f"s{i}", (lat, (lon + 180) % 360 - 180))
+        for i, (lat, lon) in enumerate(places)
+    ]
+    network = Network(np.ones((5, 15), np.float32), tags)
+    north = [lat - centre[0] for lat, _ in places]
+    east = [(lon - centre[1]) * np.cos(np.radians(centre[0])) for _, lon in places]
+    order = sorted(range(1, 15), key=lambda i: north[i] ** 2 + east[i] ** 2)
+    assert sorted(network.others(0).tolist()) == sorted(order[:8])
