@@ -244,10 +244,8 @@ def three(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list
         reader("ab", b"a"),
         reader("c", b"c"),
     )
-    for name in list(READERS):
-        monkeypatch.delitem(READERS, name)
-    for made in readers:
-        monkeypatch.setitem(READERS, made.name, made)
+    # another registry, and not the same with other content: what is put back into a dict comes last in it
+    monkeypatch.setattr("attentionmixer.data.readers.READERS", {made.name: made for made in readers})
 
     def sources(*texts: str) -> list[Source]:
         paths = [tmp_path / f"{i}.csv" for i in range(len(texts))]
