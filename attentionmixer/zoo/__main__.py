@@ -48,6 +48,9 @@ def _list(*, as_json: bool) -> None:
     if as_json:
         print(json.dumps([own.to_dict() for own in cards], indent=2, ensure_ascii=False))
         return
+    if not cards:
+        print("no model came with this installation")
+        return
     table = Table("model", "what it does", "step", "look-back", "horizon", "parameters")
     for own in cards:
         table.add_row(own.name, own.summary, own.step, str(own.lookback), str(own.horizon), f"{own.parameters:,}")

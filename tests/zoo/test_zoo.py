@@ -128,6 +128,16 @@ def test_the_command_lists_shows_and_verifies(shelf: Path, capsys: pytest.Captur
     assert "there is no model 'large' in the zoo" in capsys.readouterr().err
 
 
+def test_an_empty_shelf_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(zoo, "_MODELS", tmp_path)
+    assert main(["list"]) == 0
+    assert capsys.readouterr().out == "no model came with this installation\n"
+    with pytest.raises(ConfigError, match="there are: none"):
+        zoo.load("small")
+
+
 def test_a_card_is_a_page_with_all_it_knows(shelf: Path) -> None:
     page = make_card(shelf).to_markdown()
     assert "| ring | yes | small | 0.5000 | 0.3000 | 91% | 84 |" in page
