@@ -84,7 +84,9 @@ def train(entry: Entry, data: Path) -> tuple[Forecaster, list[Trial]]:
     training = FitConfig(
         OptimizerConfig(learning_rate=entry.learning_rate),
         RegularizerConfig("entropy", 1e-3),
-        TrainerConfig(max_epochs=entry.epochs, patience=3, logger="none", progress=sys.stderr.isatty()),
+        TrainerConfig(
+            max_epochs=entry.epochs, patience=3, max_seconds=entry.seconds, logger="none", progress=sys.stderr.isatty()
+        ),
     )
     window = replace(entry.window, split=split)
     config = ForecasterConfig("attentionmixer", entry.model, window, training, coordinates=entry.coordinates)

@@ -39,7 +39,7 @@ class Trial:
 class Entry:
     """A model of the zoo.
 
-    ``logs`` gives the log to train on, its split, and the logs to measure on. ``words`` are those of the card.
+    Training ends after ``epochs`` passes or ``seconds``. ``logs`` gives the log to train on, its split, and the logs to measure on. ``words`` are those of the card.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Entry:
     logs: Callable[[Path, WindowConfig], tuple[StationLog, SplitConfig, list[Trial]]]
     words: dict[str, Any]
     epochs: int = 6
+    seconds: float = 240.0
     learning_rate: float = 2e-3
 
 
