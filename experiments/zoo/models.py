@@ -39,7 +39,8 @@ class Trial:
 class Entry:
     """A model of the zoo.
 
-    Training ends after ``epochs`` passes or ``seconds``. ``logs`` gives the log to train on, its split, and the logs to measure on. ``words`` are those of the card.
+    ``logs`` gives the log to train on, its split, and the logs to measure on; ``words`` are those of the card.
+    Training ends after ``epochs`` passes or ``seconds``.
     """
 
     name: str
