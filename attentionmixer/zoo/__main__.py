@@ -51,7 +51,10 @@ def _list(*, as_json: bool) -> None:
     if not cards:
         print("no model came with this installation")
         return
-    table = Table("model", "what it does", "step", "look-back", "horizon", "parameters")
+    table = Table()
+    table.add_column("model", no_wrap=True)  # it is what one types
+    for label in ("what it does", "step", "look-back", "horizon", "parameters"):
+        table.add_column(label)
     for own in cards:
         table.add_row(own.name, own.summary, own.step, str(own.lookback), str(own.horizon), f"{own.parameters:,}")
     Console().print(table)
