@@ -16,7 +16,7 @@ import yaml
 from lightning.pytorch.callbacks import Callback
 from optuna.trial import TrialState
 from sqlalchemy import make_url
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, OperationalError, ProgrammingError, SQLAlchemyError
 
 from .. import models
 from ..config import RunConfig, parse
@@ -229,8 +229,8 @@ def _storage(url: str) -> optuna.storages.RDBStorage:
                     grace_period=_SILENT,
                     heartbeat_stale_trial_callback=_try_again,
                 )
-        except OperationalError as error:
-            # several processes that make the tables of a new storage at once get in each other's way
+        except (OperationalError, IntegrityError, ProgrammingError) as error:
+            # several processes that make the tables and first rows of a new storage at once get in each other's way
             if attempt == 7:
                 raise ConfigError(f"the storage {_shown(url)} cannot be used: {error.orig}") from None
             time.sleep(0.2 * (attempt + 1))

@@ -7,9 +7,11 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import optuna
 import pytest
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, ProgrammingError
 
 from attentionmixer.config import load_log, parse
 from attentionmixer.data.log import StationLog
@@ -91,6 +93,28 @@ def test_a_study_is_gone_on_with_only_for_the_same_question(
     with pytest.raises(ConfigError) as error:
         search.open("postgresql+nodriver://me:secret@localhost/x", "s")
     assert "secret" not in str(error.value) and "me:***@localhost" in str(error.value)
+
+
+@pytest.mark.parametrize("error", [IntegrityError, OperationalError, ProgrammingError])
+def test_a_storage_that_others_are_making_is_tried_again(
+    error: type[DBAPIError], search: Search, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Storage(optuna.storages.RDBStorage):
+        failures, tried = 2, 0
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            Storage.tried += 1
+            if Storage.tried <= Storage.failures:
+                raise error("INSERT INTO version_info", {}, Exception("already there"))
+            super().__init__(*args, **kwargs)
+
+    monkeypatch.setattr(optuna.storages, "RDBStorage", Storage)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    assert search.open(f"sqlite:///{tmp_path / 's.db'}", "s").study_name == "s"
+    assert Storage.tried == 3
+    Storage.failures = 1000
+    with pytest.raises(ConfigError, match="cannot be used: already there"):
+        search.open(f"sqlite:///{tmp_path / 't.db'}", "s")
 
 
 def test_a_search_that_can_only_fail_ends(search: Search, monkeypatch: pytest.MonkeyPatch) -> None:
