@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from ..nn.attention import Normalizer
-from ..nn.crossing import CrossVariateLinear, fit_crossing
+from ..nn.crossing import CrossVariateLinear, crossing_size, fit_crossing
 from ..nn.gates import RouteGates
 from ..nn.head import QuantileHead, quantiles_around
 from ..nn.mixing import MixingRound
@@ -52,11 +52,11 @@ class AttentionMixerConfig:
     tag_embedding
         whether a token knows which tag it is of
     cross_lags
-        steps the linear path across tags looks back; 0 leaves it out
+        steps the linear path across tags looks back, fewer in large networks; 0 leaves it out
     cross_rank
-        its horizon profiles
+        its horizon profiles, fewer in large networks
     warm_start
-        fit both linear paths in closed form before training
+        fit both linear paths in closed form before training; the one across tags then stays as it is
     norm_epsilon
         variance added in the window normalisation, in training variances. Large values (1) keep the scale of the tag,
         small ones (0.01) give every window the same scale
@@ -140,8 +140,11 @@ class AttentionMixer(ForecastModel):
         nn.init.zeros_(self.direct.weight)
         nn.init.zeros_(self.direct.bias)
         crosses = c.spatial and c.cross_lags > 0
-        lags = min(c.cross_lags, task.lookback)
-        self.crossing = CrossVariateLinear(task.variates, lags, task.horizon, c.cross_rank) if crosses else None
+        lags, rank = crossing_size(task.variates, min(c.cross_lags, task.lookback), c.cross_rank)
+        self.crossing = CrossVariateLinear(task.variates, lags, task.horizon, rank, task.known) if crosses else None
+        if self.crossing is not None and c.warm_start:
+            # its shrinkage is chosen on other seasons; gradient steps would undo it
+            self.crossing.requires_grad_(False)
 
     def forward(self, x: Tensor, x_mask: Tensor, known: Tensor | None = None) -> Tensor:
         """Forecast [B, H, N, 1 + K] from x [B, L, N], x_mask [B, L, N] and known [B, L + H, C]."""
@@ -154,13 +157,13 @@ class AttentionMixer(ForecastModel):
         routes: list[Routes] = []
         return self._forecast(x, x_mask, known, routes), routes
 
-    def warm_start(self, batches: BatchSource) -> None:
+    def warm_start(self, batches: BatchSource, later: BatchSource | None = None) -> None:
         """Fit both linear paths by ridge regression, if the configuration says so."""
         if not self.config.warm_start:
             return
-        fit_direct(self.direct, self.norm, batches)
+        fit_direct(self.direct, self.norm, batches, later)
         if self.crossing is not None:
-            fit_crossing(self.crossing, self.direct, self.norm, batches)
+            fit_crossing(self.crossing, self.direct, self.norm, batches, later)
 
     @property
     def route_gates(self) -> list[RouteGates]:
@@ -187,7 +190,7 @@ class AttentionMixer(ForecastModel):
         point, spread = self.head(self.final_norm(tokens).flatten(2))
         point = point + self.direct(z.transpose(1, 2))
         if self.crossing is not None:
-            point = point + self.crossing(z, gate)
+            point = point + self.crossing(z, statistics.mean, gate, known)
         return self.norm.inverse(quantiles_around(point, spread), statistics)
 
     def _gate(self) -> Tensor | None:

@@ -59,8 +59,11 @@ class ForecastModel(nn.Module):
         """The same forecast and the routes it used; models without routes return none."""
         return self(x, x_mask, known), []
 
-    def warm_start(self, batches: BatchSource) -> None:
-        """Fit in closed form, before training, what can be. Default: nothing."""
+    def warm_start(self, batches: BatchSource, later: BatchSource | None = None) -> None:
+        """Fit in closed form to ``batches``, before training, what can be. Default: nothing.
+
+        ``later`` are validation windows: how strongly to shrink is chosen on them as well, nothing is fitted to them.
+        """
 
     def finish(self, batches: BatchSource) -> None:
         """Fit, after training, what is measured on the trained model (the spread of its errors). Default: nothing."""
@@ -75,13 +78,13 @@ class ForecastModel(nn.Module):
         return tuple((age, age) for age in range(self.task.lookback, 0, -1))
 
     def crossing_strength(self) -> Tensor | None:
-        """[to, from] strength of a linear path across variates, where the model has one."""
+        """[to, from] strength of a linear path across variates, where the model has one; known channels come last."""
         return None
 
     @property
     def parameter_count(self) -> int:
-        """Number of trainable parameters."""
-        return sum(p.numel() for p in self.parameters() if p.requires_grad)
+        """Number of parameters, those of paths in closed form included."""
+        return sum(p.numel() for p in self.parameters())
 
 
 class PointModel(ForecastModel):

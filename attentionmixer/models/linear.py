@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..nn.normalization import MaskedInstanceNorm
-from ..nn.ridge import StreamingRidge, choose_alpha, early_and_late
+from ..nn.ridge import StreamingRidge, cross_validated, in_blocks
 from .base import BatchSource, PointModel, Task
 
 
@@ -60,9 +61,9 @@ class Linear(PointModel):
             y = self.direct(window - mean) + self.trend(mean)
         return self.norm.inverse(y.transpose(1, 2).unsqueeze(-1), statistics).squeeze(-1)
 
-    def warm_start(self, batches: BatchSource) -> None:
+    def warm_start(self, batches: BatchSource, later: BatchSource | None = None) -> None:
         """Ridge solution."""
-        fit_direct(self.direct, self.norm, batches)
+        fit_direct(self.direct, self.norm, batches, later)
         if self.trend is not None:
             with torch.no_grad():
                 self.trend.weight.copy_(self.direct.weight)
@@ -75,21 +76,35 @@ def moving_average(window_bnl: Tensor, kernel: int) -> Tensor:
 
 
 @torch.no_grad()
-def fit_direct(direct: nn.Linear, norm: MaskedInstanceNorm, batches: BatchSource, held_out: float = 0.2) -> None:
+def fit_direct(
+    direct: nn.Linear,
+    norm: MaskedInstanceNorm,
+    batches: BatchSource,
+    later: BatchSource | None = None,
+    blocks: int = 4,
+) -> None:
     """Set a linear map L → H, shared by all variates, to the ridge solution on normalised windows.
 
-    Only pairs of window and variate whose whole horizon was observed take part. α is chosen on the last ``held_out``
-    share of the training windows, as in `fit_crossing`.
+    Only pairs of window and variate whose whole horizon was observed take part. α is chosen over ``blocks`` of the
+    training windows and on ``later`` ones (`cross_validated`).
     """
-    early, late = (StreamingRidge(direct.in_features, direct.out_features, direct.weight.device) for _ in range(2))
-    for is_late, (x, x_mask, y, y_mask, *_) in early_and_late(batches, held_out):
+
+    def ridge() -> StreamingRidge:
+        return StreamingRidge(direct.in_features, direct.out_features, direct.weight.device)
+
+    def add(part: StreamingRidge, x: Tensor, x_mask: Tensor, y: Tensor, y_mask: Tensor, *_: Tensor) -> None:
         z, statistics = norm(x, x_mask)
         target = ((y - statistics.mean) / statistics.scale).transpose(1, 2)
         whole = y_mask.all(dim=1) & x_mask.any(dim=1)
-        part = late if is_late else early
         part.add(z.transpose(1, 2)[whole], target[whole])
-    alpha = choose_alpha(early, late)
+
+    parts, after = [ridge() for _ in range(blocks)], ridge()
+    for block, batch in in_blocks(batches, blocks):
+        add(parts[block], *batch)
+    for batch in later() if later is not None else ():
+        add(after, *batch)
+    found = cross_validated(parts, after)
     direct.weight.zero_()
     direct.bias.zero_()
-    if alpha is not None:
-        direct.weight.copy_(early.merge(late).solve(alpha).T)
+    if found is not None:
+        direct.weight.copy_(reduce(StreamingRidge.merge, parts).solve(found.alpha).T)

@@ -137,7 +137,7 @@ def fit(
         spent,
     )
     if warm_start and not resume:
-        model.warm_start(_in_order(data))
+        model.warm_start(_in_order(data), _in_order(data, "validation"))
     if config.trainer.compile:
         model.compile()
     interrupt = GracefulInterrupt()
@@ -222,11 +222,11 @@ def _regularizer(config: RegularizerConfig, data: RadiationDataModule) -> Sparse
     return SparseRegularizer(config.name, config.spatial, config.temporal, prior)
 
 
-def _in_order(data: RadiationDataModule) -> BatchSource:
-    """Passes over the training windows in order of time, on the CPU."""
+def _in_order(data: RadiationDataModule, part: Literal["train", "validation"] = "train") -> BatchSource:
+    """Passes over the windows of a part in order of time, on the CPU."""
 
     def batches() -> Any:
-        for batch in data.loader("train"):
+        for batch in data.loader(part):
             parts = batch.x, batch.x_mask, batch.y, batch.y_mask
             yield parts if batch.known is None else (*parts, batch.known)
 

@@ -56,7 +56,8 @@ def collect_routes(
     crossing = model.crossing_strength()
     if crossing is not None:
         matrix = crossing.float().numpy()
-        maps.append(RouteMap("spatial", 0, tuple(tags), tuple(tags), matrix, None, windows, NOTE_CROSSING))
+        sources = (*tags, *known)[: matrix.shape[1]]
+        maps.append(RouteMap("spatial", 0, tuple(tags), sources, matrix, None, windows, NOTE_CROSSING))
     return maps
 
 

@@ -258,6 +258,15 @@ def test_a_warm_start_lowers_the_training_error_before_any_training() -> None:
     assert errors["both"] < errors["direct"] < errors["cold"]
 
 
+def test_a_crossing_fitted_in_closed_form_is_not_trained_further() -> None:
+    fitted, free = make(warm_start=True), make()
+    assert fitted.crossing is not None and free.crossing is not None
+    assert not any(p.requires_grad for p in fitted.crossing.parameters())
+    assert all(p.requires_grad for p in free.crossing.parameters())
+    assert all(p.requires_grad for p in fitted.direct.parameters())
+    assert fitted.parameter_count == free.parameter_count
+
+
 @torch.no_grad()
 def test_without_warm_start_the_paths_stay_at_zero() -> None:
     model = make()

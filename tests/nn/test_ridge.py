@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from attentionmixer.nn.ridge import ALPHAS, StreamingRidge, choose_alpha, early_and_late
+from attentionmixer.nn.ridge import ALPHAS, StreamingRidge, choose_alpha, cross_validated, early_and_late, in_blocks
 
 
 def data(samples: int, noise: float = 0.1, seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -73,6 +73,59 @@ def test_the_chosen_penalty_is_the_strongest_that_keeps_the_gain() -> None:
 def test_no_penalty_is_chosen_where_the_past_says_nothing_of_the_future() -> None:
     x, y = data(100)
     assert choose_alpha(filled(x, y), filled(x, -y)) is None
+
+
+def test_the_cross_validated_penalty_gains_on_every_part_left_out() -> None:
+    x, y = data(200, noise=0.5)
+    blocks = [filled(x[i : i + 50], y[i : i + 50]) for i in range(0, 200, 50)]
+    found = cross_validated(blocks)
+    assert found is not None
+    shares = []
+    for left_out in range(4):
+        rest = torch.cat([torch.arange(50) + 50 * i for i in range(4) if i != left_out])
+        weight = filled(x[rest], y[rest]).solve(found.alpha)
+        own = slice(50 * left_out, 50 * left_out + 50)
+        residual = (y[own] - x[own] @ weight).square().sum()
+        shares.append(float(1 - residual / y[own].square().sum()))
+    share = torch.tensor(shares)
+    assert found.gain == pytest.approx(float(share.mean() - share.std() / 2), rel=1e-4)
+
+
+def test_what_helps_in_one_block_and_harms_in_others_is_not_sure_to_gain() -> None:
+    x, y = data(200)
+    parts = [filled(x[i : i + 50], y[i : i + 50]) for i in range(0, 150, 50)]
+    turned = filled(x[150:], -y[150:])
+    assert cross_validated(parts) is not None
+    assert cross_validated([parts[0], turned, filled(x[50:100], -y[50:100]), parts[2]]) is None
+    # windows after all of them count as one part more, and nothing is fitted to them
+    assert cross_validated(parts, turned) is None
+    same = cross_validated(parts, filled(x[150:], y[150:]))
+    assert same is not None and same.gain > 0.9
+
+
+def test_one_part_alone_shows_nothing() -> None:
+    x, y = data(40)
+    assert cross_validated([filled(x, y)]) is None
+    assert cross_validated([filled(x, y), StreamingRidge(4, 2)]) is None
+
+
+def test_some_of_the_inputs_are_the_same_samples_with_fewer_columns() -> None:
+    x, y = data(60)
+    part = filled(x, y).only(torch.tensor([2, 0]))
+    torch.testing.assert_close(part.solve(0.1), filled(x[:, [2, 0]], y).solve(0.1), atol=1e-6, rtol=1e-5)
+    assert part.gain(part.solve(0.1)) == pytest.approx(
+        filled(x[:, [2, 0]], y).gain(filled(x[:, [2, 0]], y).solve(0.1)), rel=1e-4
+    )
+
+
+@pytest.mark.parametrize("size", [1, 7, 50])
+def test_blocks_are_equal_shares_in_order_for_any_batch_size(size: int) -> None:
+    x = torch.arange(50.0).unsqueeze(1)
+    rows: dict[int, list[float]] = {}
+    for block, (part,) in in_blocks(lambda: zip(x.split(size)), 4):
+        rows.setdefault(block, []).extend(part[:, 0].tolist())
+    assert [len(rows[block]) for block in range(4)] == [12, 13, 13, 12]
+    assert [value for part in rows.values() for value in part] == x[:, 0].tolist()
 
 
 @pytest.mark.parametrize("size", [1, 7, 50])
