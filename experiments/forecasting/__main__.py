@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from rich.console import Console
@@ -15,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from attentionmixer.files import read_json, write_json
 
 from . import page
-from .cell import Cell
+from .cell import Cell, one_core
 from .contenders import CONTENDERS
 from .problems import PROBLEMS
 from .suites import SUITES
@@ -30,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--models", nargs="+", choices=list(CONTENDERS), default=[], help="default: those of the suite")
     parser.add_argument("--seeds", type=int, help="number of seeds (default: that of the suite)")
     parser.add_argument("--minutes", type=float, help="begin no cell after so many minutes")
+    parser.add_argument("--jobs", type=int, default=1, help="cells side by side, each on a core of its own")
     parser.add_argument("--table", action="store_true", help="only write the page from the cells that are there")
     options = parser.parse_args(arguments)
     suite = SUITES[options.suite]
@@ -41,22 +43,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
             names = sorted({cell.problem.name for cell in missing})
             parser.error(f"the files of {', '.join(names)} are not in {options.data}; give --data DIR or --problems")
         todo = [cell for cell in cells if not cell.is_current(suite.name)]
-        failed = run(todo, suite.name, options.data, len(cells) - len(todo), options.minutes)
+        failed = run(todo, suite.name, options.data, len(cells) - len(todo), options.minutes, options.jobs)
     print(page.write(suite))
     if failed:
         print(f"{len(failed)} cells failed: {'; '.join(failed)}; run again to try only these", file=sys.stderr)
     return 1 if failed else 0
 
 
-def run(todo: Sequence[Cell], suite: str, data: Path | None, done: int, minutes: float | None = None) -> list[str]:
-    """Measure cells one after the other; returns the names of those that failed."""
+def run(
+    todo: Sequence[Cell], suite: str, data: Path | None, done: int, minutes: float | None = None, jobs: int = 1
+) -> list[str]:
+    """Measure cells, ``jobs`` at a time; returns the names of those that failed."""
     failed: list[str] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, TextColumn("left"), TimeRemainingColumn(), console=Console(stderr=True)) as progress:
+    with (
+        Progress(*columns, TextColumn("left"), TimeRemainingColumn(), console=Console(stderr=True)) as progress,
+        ThreadPoolExecutor(max(1, jobs)) as pool,
+    ):
         bar = progress.add_task("cells", total=done + len(todo), completed=done)
-        for cell in todo:
-            if minutes is not None and progress.tasks[0].elapsed and progress.tasks[0].elapsed > 60 * minutes:
-                break
+
+        def one(cell: Cell) -> None:
+            if minutes is not None and (progress.tasks[0].elapsed or 0) > 60 * minutes:
+                return
             name = f"{cell.problem.name}, {cell.contender.name}, seed {cell.seed}"
             progress.update(bar, description=name)
             said = measure(cell, suite, data)
@@ -71,6 +79,8 @@ def run(todo: Sequence[Cell], suite: str, data: Path | None, done: int, minutes:
                 failed.append(name)
                 progress.console.print(f"{name} FAILED: {said}", highlight=False, markup=False)
             progress.advance(bar)
+
+        list(pool.map(one, todo))
     return failed
 
 
@@ -78,7 +88,7 @@ def measure(cell: Cell, suite: str, data: Path | None) -> str | None:
     """Measure one cell in a process of its own and keep the result; what went wrong, or ``None``."""
     with tempfile.TemporaryDirectory() as scratch:
         to = Path(scratch) / "result.json"
-        done = subprocess.run(cell.command(data, to), capture_output=True, text=True, check=False)
+        done = subprocess.run(cell.command(data, to), capture_output=True, text=True, check=False, env=one_core())
         if done.returncode or not to.is_file():
             return (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1]
         cell.path(suite).parent.mkdir(parents=True, exist_ok=True)
