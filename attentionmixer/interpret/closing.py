@@ -1,0 +1,67 @@
+"""Closing routes of a trained model for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor
+
+from ..errors import RunError
+from ..models.base import ForecastModel
+from ..nn.gates import RouteGates
+
+#: Logit at which a gate is exactly 0.
+_SHUT = -1e4
+
+
+@contextmanager
+def closed(model: ForecastModel, routes: Tensor) -> Iterator[None]:
+    """Within the block the chosen routes are closed in every round, head and linear path.
+
+    A closed route weighs exactly 0 and the other weights of its row share what it had. What its source says can still
+    reach the target through a third tag, if the model has more than one round.
+
+    Parameters
+    ----------
+    model: with route gates. routes: bool [N, N + C], True = closed; rows are targets, the last C columns known
+        channels. A tag's route to itself stays open.
+
+    Raises `RunError` where the model has no gates and ``ValueError`` where the shape is another.
+    """
+    gates = gates_of(model)
+    if routes.shape != gates.logit.shape:
+        raise ValueError(f"routes must be {list(gates.logit.shape)} [targets, sources], not {list(routes.shape)}")
+    before = gates.logit.detach().clone()
+    try:
+        with torch.no_grad():
+            gates.logit.masked_fill_(routes.to(gates.logit.device), _SHUT)
+        yield
+    finally:
+        with torch.no_grad():
+            gates.logit.copy_(before)
+
+
+@torch.no_grad()
+def open_routes(model: ForecastModel) -> Tensor:
+    """bool [N, N + C]: routes between different ends that the model's gates leave open.
+
+    Raises `RunError` where the model has no gates.
+    """
+    gates = gates_of(model)
+    was_training = gates.training
+    gates.eval()
+    result: Tensor = (gates() > 0) & ~gates.own
+    gates.train(was_training)
+    return result
+
+
+def gates_of(model: ForecastModel) -> RouteGates:
+    """The gates of the routes between tags. Raises `RunError` where there are none."""
+    if not model.route_gates:
+        raise RunError(
+            "this model has no gates on its routes, so none can be closed; train one with model.gates=true and "
+            "model.spatial=true"
+        )
+    return model.route_gates[0]
