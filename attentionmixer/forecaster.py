@@ -173,6 +173,20 @@ class Forecaster:
         other.quality = log.quality
         return other
 
+    def reconfigured(self, **settings: Any) -> Forecaster:
+        """This forecaster with other settings of its model that leave the weights as they are, such as ``sparse``.
+
+        Raises `RunError` where the weights do not fit the settings, and what `models.build` raises.
+        """
+        mine = self._settings()
+        other = Forecaster(replace(mine, model_config={**mine.model_config, **settings}))
+        other._model = models.build(mine.model, self.model.task, dict(other.config.model_config)).eval()
+        _check_start(other._model, self.model.state_dict())
+        other._model.load_state_dict(self.model.state_dict())
+        other._scaler, other._schema, other.quality = self.scaler, self.schema, self.quality
+        other.provenance = dict(self.provenance)
+        return other
+
     def finetune(
         self, log: StationLog, training: FitConfig | None = None, split: SplitConfig | None = None
     ) -> Forecaster:

@@ -109,3 +109,13 @@ def test_a_forecaster_of_its_own_tags_can_be_finetuned_on_them(tiny: tuple[Forec
     tuned = forecaster.finetune(log, FitConfig(trainer=TRAINER))
     assert tuned.schema.names == forecaster.schema.names
     assert tuned.result is not None and tuned.result.epochs == 1
+
+
+def test_other_settings_of_the_same_weights(tiny: tuple[Forecaster, StationLog]) -> None:
+    forecaster, log = tiny
+    sparse = forecaster.reconfigured(sparse=True)
+    np.testing.assert_allclose(sparse.predict(log).point, forecaster.predict(log).point, rtol=1e-5)
+    assert sparse.schema == forecaster.schema and sparse.provenance == forecaster.provenance
+    assert sparse.model is not forecaster.model
+    with pytest.raises(RunError, match="do not fit this model and log: only one of the two has 'gates.logit'"):
+        forecaster.reconfigured(gates=False)

@@ -1,7 +1,23 @@
-"""Evidence on routes: what a forecast loses without them, and how sure that is."""
+"""Evidence on routes: what a forecast loses without them, how a target answers, and how sure that is."""
 
 from .ablation import RouteEffects, route_effects
-from .closing import closed, open_routes
+from .closing import close, closed, open_routes
 from .deletion import DeletionCurve, deletion_curve
+from .pruning import prune
+from .response import RouteResponse, route_response
+from .stability import Stability, stability
 
-__all__ = ["DeletionCurve", "RouteEffects", "closed", "deletion_curve", "open_routes", "route_effects"]
+__all__ = [
+    "DeletionCurve",
+    "RouteEffects",
+    "RouteResponse",
+    "Stability",
+    "close",
+    "closed",
+    "deletion_curve",
+    "open_routes",
+    "prune",
+    "route_effects",
+    "route_response",
+    "stability",
+]

@@ -31,16 +31,25 @@ def closed(model: ForecastModel, routes: Tensor) -> Iterator[None]:
     Raises `RunError` where the model has no gates and ``ValueError`` where the shape is another.
     """
     gates = gates_of(model)
-    if routes.shape != gates.logit.shape:
-        raise ValueError(f"routes must be {list(gates.logit.shape)} [targets, sources], not {list(routes.shape)}")
+    _check(routes, gates)
     before = gates.logit.detach().clone()
     try:
-        with torch.no_grad():
-            gates.logit.masked_fill_(routes.to(gates.logit.device), _SHUT)
+        close(model, routes)
         yield
     finally:
         with torch.no_grad():
             gates.logit.copy_(before)
+
+
+@torch.no_grad()
+def close(model: ForecastModel, routes: Tensor) -> None:
+    """Close routes for good: bool [N, N + C], True = closed. Saving keeps them at 0 and no training opens them.
+
+    Raises what `closed` raises.
+    """
+    gates = gates_of(model)
+    _check(routes, gates)
+    gates.logit.masked_fill_(routes.to(gates.logit.device), _SHUT)
 
 
 @torch.no_grad()
@@ -65,3 +74,8 @@ def gates_of(model: ForecastModel) -> RouteGates:
             "model.spatial=true"
         )
     return model.route_gates[0]
+
+
+def _check(routes: Tensor, gates: RouteGates) -> None:
+    if routes.shape != gates.logit.shape:
+        raise ValueError(f"routes must be {list(gates.logit.shape)} [targets, sources], not {list(routes.shape)}")

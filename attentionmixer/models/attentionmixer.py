@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from ..nn.attention import Normalizer
 from ..nn.crossing import CrossVariateLinear, crossing_size, fit_crossing
+from ..nn.edges import open_edges
 from ..nn.gates import RouteGates
 from ..nn.head import QuantileHead, quantiles_around
 from ..nn.mixing import MixingRound
@@ -49,6 +50,8 @@ class AttentionMixerConfig:
         one gate per spatial route, which can close it for good
     gate_start
         logit of a gate before training
+    sparse
+        in evaluation, pass messages along open routes only: the same forecast, in time that grows with their number
     tag_embedding
         whether a token knows which tag it is of
     cross_lags
@@ -74,6 +77,7 @@ class AttentionMixerConfig:
     spatial: bool = True
     gates: bool = True
     gate_start: float = 2.0
+    sparse: bool = False
     tag_embedding: bool = True
     cross_lags: int = 3
     cross_rank: int = 4
@@ -86,6 +90,8 @@ class AttentionMixerConfig:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be at least 0 and below 1, not {self.dropout}")
+        if self.sparse and not (self.gates and self.spatial and self.normalizer == "softmax"):
+            raise ValueError("sparse needs gates=true and spatial=true, which say what is open, and normalizer=softmax")
 
 
 class AttentionMixer(ForecastModel):
@@ -185,12 +191,13 @@ class AttentionMixer(ForecastModel):
         tokens = self._tokens(z, x_mask)
         static, ahead = self._extra_tokens(len(x), tokens.shape[2], known)
         gate = self._gate()  # drawn once: a route is open or closed for the whole pass
+        edges = open_edges(gate) if self.config.sparse and gate is not None and not self.training else None
         for number, mixing in enumerate(self.rounds, start=1):
-            tokens = mixing(tokens, static, ahead, gate, routes=routes, number=number)
+            tokens = mixing(tokens, static, ahead, gate, edges, routes=routes, number=number)
         point, spread = self.head(self.final_norm(tokens).flatten(2))
         point = point + self.direct(z.transpose(1, 2))
         if self.crossing is not None:
-            point = point + self.crossing(z, statistics.mean, gate, known)
+            point = point + self.crossing(z, statistics.mean, gate, known, edges)
         return self.norm.inverse(quantiles_around(point, spread), statistics)
 
     def _gate(self) -> Tensor | None:

@@ -9,6 +9,8 @@ import torch.nn.functional as F
 from entmax import entmax15
 from torch import Tensor, nn
 
+from .edges import messages_along
+
 Normalizer = Literal["softmax", "entmax"]
 
 
@@ -48,16 +50,27 @@ class MessagePassing(nn.Module):
         self.output = nn.Linear(width, width)
 
     def forward(
-        self, nodes: Tensor, extra: Tensor | None = None, gate: Tensor | None = None, *, with_routes: bool = False
+        self,
+        nodes: Tensor,
+        extra: Tensor | None = None,
+        gate: Tensor | None = None,
+        edges: Tensor | None = None,
+        *,
+        with_routes: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
         """Messages to every node and, on request, the weights.
 
         Shapes: ``nodes`` [G, n, d]; ``extra`` [G, e, d] sources that receive nothing; ``gate`` z [n, n + e], shared
-        by groups and heads; messages [G, n, d]; weights [G, h, n, n + e] or ``None``.
+        by groups and heads; ``edges`` [2, E] (source, target), the only routes to be used, or ``None`` for all pairs;
+        messages [G, n, d]; weights [G, h, n, n + e] or ``None``.
+
+        Raises ``ValueError`` for edges with ``entmax``.
         """
         sources = nodes if extra is None else torch.cat([nodes, extra], dim=1)
         query = self._split(self.query(nodes))
         key, value = (self._split(part) for part in self.key_value(sources).chunk(2, dim=-1))
+        if edges is not None:
+            return self._along(query, key, value, gate, edges, with_routes)
         bias = None if gate is None else log_gate(gate).to(query.dtype)
         dropout = self.dropout if self.training else 0.0
         weight: Tensor | None = None
@@ -70,6 +83,20 @@ class MessagePassing(nn.Module):
         else:
             message = F.scaled_dot_product_attention(query, key, value, attn_mask=bias, dropout_p=dropout)
         return self.output(message.transpose(1, 2).flatten(2)), weight if with_routes else None
+
+    def _along(
+        self, query: Tensor, key: Tensor, value: Tensor, gate: Tensor | None, edges: Tensor, with_routes: bool
+    ) -> tuple[Tensor, Tensor | None]:
+        if self.normalizer == "entmax":
+            raise ValueError("entmax runs between all pairs only; use softmax where routes are given as edges")
+        source, target = edges
+        bias = None if gate is None else log_gate(gate[target, source]).to(query.dtype)
+        message, share = messages_along(query, key, value, edges, bias)
+        weight: Tensor | None = None
+        if with_routes:
+            weight = share.new_zeros(*share.shape[:2], query.shape[2], key.shape[2])
+            weight[:, :, target, source] = share
+        return self.output(message.transpose(1, 2).flatten(2)), weight
 
     def _split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 import torch
 from torch import Tensor, nn
+from torch_geometric.utils import scatter
 
 from .normalization import MaskedInstanceNorm
 from .ridge import Shrinkage, StreamingRidge, cross_validated, in_blocks
@@ -53,9 +54,27 @@ class CrossVariateLinear(nn.Module):
         known = 0 if self.response is None else self.response.shape[1] * self.response.shape[2]
         return self.coefficient.shape[0] * self.coefficient.shape[2] + known
 
-    def forward(self, x_bln: Tensor, level: Tensor, gate: Tensor | None = None, known: Tensor | None = None) -> Tensor:
-        """Correction [B, N, H] from the normalised window, L ≥ p, its level, gates [N, N + C] and what is known."""
-        correction = torch.einsum("bjl,ijlr->bir", self._recent(x_bln, level), self._gated(gate))
+    def forward(
+        self,
+        x_bln: Tensor,
+        level: Tensor,
+        gate: Tensor | None = None,
+        known: Tensor | None = None,
+        edges: Tensor | None = None,
+    ) -> Tensor:
+        """Correction [B, N, H] from the normalised window, L ≥ p, its level, gates [N, N + C] and what is known.
+
+        ``edges`` [2, E] (source, target) are the only routes whose gates are open, or ``None``: the same sum over fewer
+        terms.
+        """
+        recent = self._recent(x_bln, level)
+        if edges is None or gate is None:
+            correction = torch.einsum("bjl,ijlr->bir", recent, self._gated(gate))
+        else:
+            source, target = edges[:, edges[0] < len(self.coefficient)]
+            weight = self.coefficient[target, source] * gate[target, source, None, None]
+            along = torch.einsum("bel,elr->ber", recent[:, source], weight)
+            correction = scatter(along, target, dim=1, dim_size=len(self.coefficient), reduce="sum")
         if self.response is not None and known is not None:
             correction = correction + torch.einsum("bct,ictr->bir", self._ahead(known), self._gated_response(gate))
         return correction @ self.profile

@@ -57,6 +57,7 @@ class MixingRound(nn.Module):
         static: Tensor | None = None,
         known: Tensor | None = None,
         gate: Tensor | None = None,
+        edges: Tensor | None = None,
         *,
         routes: list[Routes] | None = None,
         number: int = 1,
@@ -68,6 +69,7 @@ class MixingRound(nn.Module):
         static: [B, N, S, d] tokens every patch of a variate can listen to.
         known: [B, K, P, d] tokens of known-ahead inputs every variate can listen to.
         gate: [N, N + K] route gates of the spatial block.
+        edges: [2, E] (source, target), the only routes of the spatial block, or ``None`` for all.
         routes: where to append the `Routes` of both blocks, or ``None`` for the fused path.
         number: number of this round, for the labels.
         """
@@ -82,7 +84,7 @@ class MixingRound(nn.Module):
         if self.spatial is not None and self.spatial_norm is not None and self.spatial_scale is not None:
             mixed = tokens.transpose(1, 2).flatten(0, 1)
             extra = None if known is None else known.transpose(1, 2).flatten(0, 1)
-            message, weight = self.spatial(self.spatial_norm(mixed), extra, gate, with_routes=want)
+            message, weight = self.spatial(self.spatial_norm(mixed), extra, gate, edges, with_routes=want)
             message = self.dropout(message.unflatten(0, (batch, patches)).transpose(1, 2))
             tokens = tokens + self.spatial_scale * message
             if routes is not None and weight is not None:

@@ -258,6 +258,39 @@ def test_a_warm_start_lowers_the_training_error_before_any_training() -> None:
     assert errors["both"] < errors["direct"] < errors["cold"]
 
 
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+@torch.no_grad()
+def test_a_sparse_model_forecasts_as_its_dense_form_and_shows_the_same_routes(share: float) -> None:
+    dense = randomise(make(known=1, static=1))
+    assert dense.gates is not None
+    torch.manual_seed(3)
+    dense.gates.logit.masked_fill_(torch.rand(dense.gates.logit.shape) >= share, -1e4)
+    sparse = make(known=1, static=1, sparse=True)
+    sparse.load_state_dict(dense.state_dict())
+    given = windows(dense)
+    torch.testing.assert_close(sparse(*given), dense(*given), atol=1e-5, rtol=1e-5)
+    ours, theirs = (model.forward_with_routes(*given)[1] for model in (sparse, dense))
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one.rows, other.rows, atol=1e-5, rtol=1e-5)
+        assert bool((one.rows[other.rows == 0] == 0).all())
+
+
+def test_a_sparse_model_trains_as_its_dense_form() -> None:
+    sparse, dense = randomise(make(sparse=True)).train(), randomise(make()).train()
+    sparse.load_state_dict(dense.state_dict())
+    given, outputs = windows(dense), []
+    for model in (sparse, dense):
+        torch.manual_seed(5)
+        outputs.append(model(*given))
+    assert torch.equal(outputs[0], outputs[1])
+
+
+@pytest.mark.parametrize("settings", [{"gates": False}, {"spatial": False}, {"normalizer": "entmax"}])
+def test_sparse_needs_gates_between_tags(settings: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="sparse needs gates=true and spatial=true"):
+        make(sparse=True, **settings)
+
+
 def test_a_crossing_fitted_in_closed_form_is_not_trained_further() -> None:
     fitted, free = make(warm_start=True), make()
     assert fitted.crossing is not None and free.crossing is not None

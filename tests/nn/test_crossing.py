@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attentionmixer.nn.crossing import CrossVariateLinear, crossing_size, fit_crossing
+from attentionmixer.nn.edges import open_edges
 from attentionmixer.nn.normalization import MaskedInstanceNorm
 
 LEVEL = torch.tensor([[[0.5, -1.0, 2.0]]]).expand(2, -1, -1)
@@ -148,6 +149,20 @@ def test_the_closed_form_finds_what_a_known_channel_does() -> None:
     # the effect comes at the second step ahead, from the channel's last step
     effect = path.response[0, 0] @ path.profile  # type: ignore[index]
     assert int(effect.abs().argmax()) == effect.numel() - 1
+
+
+@pytest.mark.parametrize("known", [0, 2])
+@torch.no_grad()
+def test_on_edges_the_path_says_the_same(known: int) -> None:
+    torch.manual_seed(9)
+    path = CrossVariateLinear(4, 2, 3, rank=2, known=known)
+    for parameter in path.parameters():
+        nn.init.normal_(parameter)
+    gate = torch.where(torch.rand(4, 4 + known) < 0.5, torch.rand(4, 4 + known), 0.0)
+    x, level = torch.randn(2, 5, 4), torch.randn(2, 1, 4)
+    ahead = torch.randn(2, 8, known) if known else None
+    dense = path(x, level, gate, ahead)
+    torch.testing.assert_close(path(x, level, gate, ahead, open_edges(gate)), dense, atol=1e-5, rtol=1e-5)
 
 
 def test_what_a_large_network_can_afford() -> None:
