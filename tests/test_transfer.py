@@ -117,5 +117,5 @@ def test_other_settings_of_the_same_weights(tiny: tuple[Forecaster, StationLog])
     np.testing.assert_allclose(sparse.predict(log).point, forecaster.predict(log).point, rtol=1e-5)
     assert sparse.schema == forecaster.schema and sparse.provenance == forecaster.provenance
     assert sparse.model is not forecaster.model
-    with pytest.raises(RunError, match="do not fit this model and log: only one of the two has 'gates.logit'"):
+    with pytest.raises(RunError, match=r"do not fit this model and log: only one of the two has 'gates\.logit'"):
         forecaster.reconfigured(gates=False)
