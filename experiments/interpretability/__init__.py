@@ -1,0 +1,1 @@
+"""Do maps find the routes of systems whose routes are known?"""
