@@ -15,6 +15,7 @@ COMMANDS = {
     "tune": ("attentionmixer.tune", "search settings on the validation part"),
     "predict": ("attentionmixer.predict", "forecast from new data"),
     "evaluate": ("attentionmixer.evaluate", "measure a run on other data"),
+    "export": ("attentionmixer.export", "routes with their evidence, for other programs"),
     "report": ("attentionmixer.report.__main__", "write the report of a run again"),
     "zoo": ("attentionmixer.zoo.__main__", "models that come with the package"),
 }

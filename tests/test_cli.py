@@ -91,7 +91,7 @@ def test_the_console_script_names_its_commands(capsys: pytest.CaptureFixture[str
     assert cli.main(["trian"]) == 2
     assert "did you mean 'train'?" in capsys.readouterr().err
     assert cli.main(["xyz"]) == 2
-    assert "train, tune, predict, evaluate, report" in capsys.readouterr().err
+    assert "train, tune, predict, evaluate, export, report" in capsys.readouterr().err
 
 
 def test_the_console_script_hands_over(tiny_run: Path, tmp_path: Path) -> None:
