@@ -88,11 +88,18 @@ def measure(cell: Cell, suite: str, data: Path | None) -> str | None:
     """Measure one cell in a process of its own and keep the result; what went wrong, or ``None``."""
     with tempfile.TemporaryDirectory() as scratch:
         to = Path(scratch) / "result.json"
-        done = subprocess.run(cell.command(data, to), capture_output=True, text=True, check=False, env=one_core())
-        if done.returncode or not to.is_file():
-            return (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1]
-        cell.path(suite).parent.mkdir(parents=True, exist_ok=True)
-        write_json(cell.path(suite), read_json(to))
+        said = measure_to(cell, data, to)
+        if said is None:
+            cell.path(suite).parent.mkdir(parents=True, exist_ok=True)
+            write_json(cell.path(suite), read_json(to))
+    return said
+
+
+def measure_to(cell: Cell, data: Path | None, to: Path) -> str | None:
+    """Measure one cell in a process of its own, on one core, into a file; what went wrong, or ``None``."""
+    done = subprocess.run(cell.command(data, to), capture_output=True, text=True, check=False, env=one_core())
+    if done.returncode or not to.is_file():
+        return (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1]
     return None
 
 

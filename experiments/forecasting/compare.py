@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attentionmixer.interpret.bootstrap import block_draws
+
 #: Groups in a block: what hangs together in time (`scoring.per_group`).
 BLOCK = 8
 DRAWS = 2000
@@ -32,21 +34,16 @@ def difference(ours: Sequence[Any], theirs: Sequence[Any], seed: int = 0) -> Dif
     """Compare two models by their results (`cell.measure`), one for each seed.
 
     Moving blocks of groups of windows are drawn with replacement, the same for both, and so are seeds, for each by
-    itself: the interval covers another stretch of time and another training. Source: Künsch, "The jackknife and the
-    bootstrap for general stationary observations", Annals of Statistics 1989.
+    itself: the interval covers another stretch of time and another training (`block_draws`).
     """
     a, b = _sums(ours), _sums(theirs)
     if a.shape[1:] != b.shape[1:] or not np.array_equal(a[0, 1], b[0, 1]):
         raise ValueError("the two were not measured on the same windows")
-    groups = a.shape[2]
     generator = np.random.default_rng(seed)
-    block = min(BLOCK, max(1, groups // 4))
-    wanted = -(-groups // block)
-    ratios = np.empty(DRAWS)
-    for draw in range(DRAWS):
-        first = generator.integers(0, groups - block + 1, wanted)
-        rows = (first[:, None] + np.arange(block)).ravel()[:groups]
-        ratios[draw] = _error(a, generator, rows) / _error(b, generator, rows) - 1
+    ratios = [
+        _error(a, generator, rows) / _error(b, generator, rows) - 1
+        for rows in block_draws(a.shape[2], BLOCK, DRAWS, seed)
+    ]
     everything = a[:, 0].sum() / a[:, 1].sum(), b[:, 0].sum() / b[:, 1].sum()
     low, high = np.quantile(ratios, (0.025, 0.975))
     return Difference(float(everything[0] / everything[1] - 1), float(low), float(high))
