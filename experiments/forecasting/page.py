@@ -97,11 +97,25 @@ def page(suite: Suite, everything: Mapping[str, Results]) -> str:
         "over blocks of time and over seeds (`experiments/forecasting/compare.py`); where it holds 0, it is a tie.",
         f"Made by `python -m experiments.forecasting --suite {suite.name} --data DIR`.",
         "",
+        *_missing(suite),
         *_summary(everything),
     ]
     for problem, results in everything.items():
         lines += _section(problem, results)
     return "\n".join(lines)
+
+
+def _missing(suite: Suite) -> list[str]:
+    """What a suite that has not been run to its end still owes."""
+    cells = list(suite.cells((), ()))
+    left = [cell for cell in cells if not cell.is_current(suite.name)]
+    if not left:
+        return []
+    return [
+        f"**Not run to its end: {len(left)} of {len(cells)} cells are missing** or were measured with other settings; "
+        "what is compared below is what is there.",
+        "",
+    ]
 
 
 def rivals(results: Results) -> Results:
@@ -126,7 +140,7 @@ def _summary(everything: Mapping[str, Results]) -> list[str]:
             continue
         best, gap = found
         rows.append(
-            f"| {problem} | {_mean(results['attentionmixer']):.4f} | {best} | {_mean(results[best]):.4f} | "
+            f"| {problem} | {_number(_mean(results['attentionmixer']))} | {best} | {_number(_mean(results[best]))} | "
             f"{gap.mean:+.1%} ({gap.low:+.1%} to {gap.high:+.1%}) | {gap.verdict} |"
         )
     if not rows:
@@ -160,7 +174,7 @@ def _section(problem: str, results: Results) -> list[str]:
         cells += [
             gap,
             f"{100 * statistics.fmean(r['test']['coverage']['0.9'] for r in own):.0f} %",
-            f"{statistics.fmean(r['validation']['mse'] for r in own):.4f}",
+            _number(statistics.fmean(r["validation"]["mse"] for r in own)),
             str(len(own)),
             f"{statistics.median(r['train']['seconds'] for r in own):.0f}",
             f"{max(r['train']['peak_rss_mb'] for r in own):.0f}",
@@ -190,10 +204,16 @@ def _mean(results: Sequence[dict[str, Any]]) -> float:
     return statistics.fmean(r["test"]["mse"] for r in results)
 
 
+def _number(value: float) -> str:
+    """Four decimals, or six where that would leave one or two digits."""
+    return f"{value:.{4 if abs(value) >= 0.01 else 6}f}"
+
+
 def _spread(results: Sequence[dict[str, Any]], key: str, digits: int = 4) -> str:
     values = [r["test"][key] for r in results if r["test"].get(key) is not None]
     if not values:
         return "–"
+    digits = 6 if key == "mse" and statistics.fmean(values) < 0.01 else digits
     mean = f"{statistics.fmean(values):.{digits}f}"
     return f"{mean} ± {statistics.stdev(values):.{digits}f}" if len(set(values)) > 1 else mean
 

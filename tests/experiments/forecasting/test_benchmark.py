@@ -64,10 +64,13 @@ def test_a_suite_goes_on_where_it_failed_and_its_page_ranks_the_models(
 ) -> None:
     assert command.main(["--suite", "quick"]) == 1
     assert "radnet-2019, gru, seed 0; run again" in capsys.readouterr().err
+    page_file = tmp_path / "forecasting-quick.md"
+    assert "**Not run to its end: 1 of 5 cells are missing**" in page_file.read_text(encoding="utf-8")
     assert command.main(["--suite", "quick"]) == 0
     assert [cell.contender.name for cell in measured] == [*SUITES["quick"].contenders, "gru"]
     assert command.main(["--suite", "quick"]) == 0 and len(measured) == 6
-    text = (tmp_path / "forecasting-quick.md").read_text(encoding="utf-8")
+    text = page_file.read_text(encoding="utf-8")
+    assert "Not run to its end" not in text
     assert "| radnet-2019 | 0.5000 | gru | 0.5500 | -9.1% (-9.1% to -9.1%) | better |" in text
     rows = [line.split("|")[1].strip() for line in text.splitlines() if line.count("|") > 8][2:]
     assert rows == sorted(LEVELS, key=LEVELS.__getitem__)
