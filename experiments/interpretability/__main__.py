@@ -38,7 +38,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--table", action="store_true", help="only write the page from the cells that are there")
     options = parser.parse_args(arguments)
-    logging.disable(logging.WARNING)
     for seed in range(options.seeds if not options.table else 0):
         for name in options.systems:
             known: Known | None = None
@@ -136,4 +135,5 @@ def _median(cells: Sequence[dict[str, Any]], *keys: str) -> str:
 
 
 if __name__ == "__main__":
+    logging.disable(logging.WARNING)
     sys.exit(main())
