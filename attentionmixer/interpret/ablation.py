@@ -14,11 +14,10 @@ from torch import Tensor
 
 from ..data.known import known_names
 from ..data.log import StationLog
-from ..data.windows import WindowLoader
 from ..forecaster import Forecaster
 from ..schema import align
-from .closing import closed, gates_of, open_routes
-from .scoring import window_errors
+from .closing import closed, mask_of, open_routes
+from .scoring import spread, window_errors
 
 Budget = Literal["fast", "full"]
 #: Told after every pass: (passes done, passes in all).
@@ -99,7 +98,9 @@ def route_effects(
         raise ValueError(f"budget must be fast or full, not {budget!r}")
     model = forecaster.model
     opened = open_routes(model)
-    loader, sources = route_loader(forecaster, log, first, last, windows)
+    log = align(log, forecaster.schema)
+    loader = spread(forecaster, log, first, last, windows)
+    sources = (*forecaster.schema.names, *known_names(log, forecaster.schema.calendar))
     whole = window_errors(model, loader)
     base = whole.mse_by_tag
     effect, response = torch.zeros(opened.shape, dtype=torch.float64), torch.zeros(opened.shape, dtype=torch.float64)
@@ -127,21 +128,6 @@ def route_effects(
     )
 
 
-def route_loader(
-    forecaster: Forecaster, log: StationLog, first: int | None, last: int | None, windows: int
-) -> tuple[WindowLoader, tuple[str, ...]]:
-    """Windows evenly spread over some rows, and the names of all sources.
-
-    Raises `RunError` where the model has no gates, `LogError` where the log does not fit.
-    """
-    log = align(log, forecaster.schema)
-    everything = forecaster.windows(log, first, last)
-    stride = max(1, len(everything) // windows)
-    gates_of(forecaster.model)
-    sources = (*forecaster.schema.names, *known_names(log, forecaster.schema.calendar))
-    return WindowLoader(everything, 64, stride=stride), sources
-
-
 def _one_per_target(opened: Tensor) -> Iterator[Tensor]:
     """Masks that hold at most one route of each target, and together each open route once."""
     rank = opened.long().cumsum(dim=1)
@@ -151,6 +137,4 @@ def _one_per_target(opened: Tensor) -> Iterator[Tensor]:
 
 def _one_by_one(opened: Tensor) -> Iterator[Tensor]:
     for to, source in opened.nonzero().tolist():
-        mask = torch.zeros_like(opened)
-        mask[to, source] = True
-        yield mask
+        yield mask_of(opened, torch.tensor([[to, source]]))

@@ -66,6 +66,13 @@ def open_routes(model: ForecastModel) -> Tensor:
     return result
 
 
+def mask_of(opened: Tensor, routes: Tensor) -> Tensor:
+    """bool of the shape of ``opened``, True at ``routes`` [E, 2] (target, source)."""
+    mask = torch.zeros_like(opened)
+    mask[routes[:, 0], routes[:, 1]] = True
+    return mask
+
+
 def gates_of(model: ForecastModel) -> RouteGates:
     """The gates of the routes between tags. Raises `RunError` where there are none."""
     if not model.route_gates:

@@ -13,10 +13,11 @@ from torch import Tensor
 
 from ..data.log import StationLog
 from ..forecaster import Forecaster
-from .ablation import Progress, route_loader
+from ..schema import align
+from .ablation import Progress
 from .bootstrap import block_draws
-from .closing import closed, open_routes
-from .scoring import window_errors
+from .closing import closed, mask_of, open_routes
+from .scoring import spread, window_errors
 
 DRAWS = 1000
 
@@ -89,11 +90,12 @@ def deletion_curve(
     shares: of them to close. orders: random orders to compare with. windows: at most so many, evenly spread.
     block: windows that hang together, for the interval. seed: of the random orders and of the bootstrap.
 
-    Raises `RunError` where the model has no gates or all are closed, ``ValueError`` for a strength of another shape.
+    Where all are closed nothing rises. Raises `RunError` where the model has no gates, ``ValueError`` for a strength of
+    another shape.
     Source: deletion and insertion, Petsiuk, Das and Saenko, "RISE", BMVC 2018; the interval is ours.
     """
     opened = open_routes(forecaster.model)
-    loader, _ = route_loader(forecaster, log, first, last, windows)
+    loader = spread(forecaster, align(log, forecaster.schema), first, last, windows)
     where = opened.nonzero()
     if strength.shape != tuple(opened.shape):
         raise ValueError(f"strength must be {list(opened.shape)} [targets, sources], not {list(strength.shape)}")
@@ -105,10 +107,8 @@ def deletion_curve(
 
     def measured(rows: NDArray[np.int64]) -> Tensor:
         nonlocal done
-        mask = torch.zeros_like(opened)
         chosen = where[torch.as_tensor(rows.copy(), device=where.device)]
-        mask[chosen[:, 0], chosen[:, 1]] = True
-        with closed(forecaster.model, mask):
+        with closed(forecaster.model, mask_of(opened, chosen)):
             errors = window_errors(forecaster.model, loader)
         done += 1
         if progress is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,6 @@ from .deletion import DeletionCurve, deletion_curve
 from .response import RouteResponse, route_response
 from .stability import Stability, stability
 
-logger = logging.getLogger(__name__)
 #: Windows in a pass, for effects and for the deletion curve; random orders.
 _COST: dict[Budget, tuple[int, int]] = {"fast": (128, 10), "full": (512, 30)}
 #: The share of routes at which the verdict is taken.
@@ -122,6 +120,8 @@ def evidence(
 
     Raises `RunError` where the model has no gates, `LogError` where the log does not fit or is too short.
     """
+    if budget not in _COST:
+        raise ValueError(f"budget must be fast or full, not {budget!r}")
     windows, orders = _COST[budget]
     lookback, horizon = forecaster.schema.lookback, forecaster.schema.horizon
     cut = round(0.7 * len(log))

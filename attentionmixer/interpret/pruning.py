@@ -12,14 +12,13 @@ from torch import Tensor
 
 from ..data.log import StationLog
 from ..data.split import SplitConfig, split_rows
-from ..data.windows import WindowLoader
 from ..errors import RunError
 from ..forecaster import GENTLE, Forecaster
 from ..schema import align
 from ..training.fit import FitConfig
 from .ablation import Budget, Progress, RouteEffects, route_effects
-from .closing import close, closed, open_routes
-from .scoring import window_errors
+from .closing import close, closed, mask_of, open_routes
+from .scoring import spread, window_errors
 
 logger = logging.getLogger(__name__)
 
@@ -64,13 +63,12 @@ def prune(
         )
     if effects.response.shape != tuple(opened.shape):
         raise ValueError(f"effects are of {effects.response.shape} routes, the model has {tuple(opened.shape)}")
-    everything = forecaster.windows(log, part.train_end, part.validation_end)
-    loader = WindowLoader(everything, 64, stride=max(1, len(everything) // windows))
+    loader = spread(forecaster, log, part.train_end, part.validation_end, windows)
     order = _least_first(effects, opened)
     model = forecaster.model
 
     def error(count: int) -> float:
-        with closed(model, _mask(opened, order[:count])):
+        with closed(model, mask_of(opened, order[:count])):
             return window_errors(model, loader).mse
 
     before = error(0)
@@ -78,7 +76,7 @@ def prune(
         raise RunError("the validation part has no observed target value; give another split")
     count, after = _most(error, len(order), before, (1 + tolerance) * before)
     pruned = forecaster.reconfigured(sparse=True)
-    close(pruned.model, _mask(opened, order[:count]))
+    close(pruned.model, mask_of(opened, order[:count]))
     final = after
     if training is not None and count:
         trained = pruned.finetune(log, training, split)
@@ -106,12 +104,6 @@ def _least_first(effects: RouteEffects, opened: Tensor) -> Tensor:
     where = opened.nonzero()
     size = torch.as_tensor(effects.response, device=where.device)[where[:, 0], where[:, 1]]
     return where[size.argsort(stable=True)]
-
-
-def _mask(opened: Tensor, routes: Tensor) -> Tensor:
-    mask = torch.zeros_like(opened)
-    mask[routes[:, 0], routes[:, 1]] = True
-    return mask
 
 
 def _most(error: Callable[[int], float], most: int, before: float, allowed: float) -> tuple[int, float]:

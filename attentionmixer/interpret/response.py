@@ -16,6 +16,7 @@ from ..forecaster import Forecaster
 from ..models.base import ForecastModel
 from ..schema import align
 from .ablation import Progress
+from .scoring import spread
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,7 @@ def route_response(
     if not pulse > 0:
         raise ValueError(f"pulse must be above 0, not {pulse}")
     log = align(log, forecaster.schema)
-    everything = forecaster.windows(log, first, last)
-    loader = WindowLoader(everything, 64, stride=max(1, len(everything) // windows))
+    loader = spread(forecaster, log, first, last, windows)
     model, ages = forecaster.model, forecaster.model.temporal_ages()
     variates, lookback = model.task.variates, model.task.lookback
     response = np.full((variates, variates, len(ages)), np.nan)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from ..data.log import StationLog
 from ..data.windows import WindowLoader
+from ..forecaster import Forecaster
 from ..models.base import ForecastModel
 
 
@@ -34,6 +36,12 @@ class WindowErrors:
     def mse_by_tag(self) -> Tensor:
         """[N] mean squared error by target; NaN where a tag was never observed."""
         return self.square.sum(dim=0) / self.count.sum(dim=0)
+
+
+def spread(forecaster: Forecaster, log: StationLog, first: int | None, last: int | None, windows: int) -> WindowLoader:
+    """At most so many windows of an aligned log, spread evenly over those with targets in rows ``first <= i < last``."""
+    everything = forecaster.windows(log, first, last)
+    return WindowLoader(everything, 64, stride=max(1, -(-len(everything) // windows)))
 
 
 @torch.no_grad()

@@ -66,7 +66,7 @@ class StreamingRidge:
         return both
 
 
-#: α tried by `choose_alpha`, per sample and in units of the inputs' variance.
+#: α tried, per sample and in units of the inputs' variance.
 ALPHAS = (1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0, 3.0)
 
 

@@ -62,6 +62,11 @@ def test_the_summary_is_plain_and_the_graph_carries_the_table(found: Evidence) -
     assert graph.number_of_edges() == 20 and set(graph.edges["a", "b"]) == {"effect", "response", "sign", "lag_minutes"}
 
 
+def test_another_budget_is_refused(seer: Forecaster, chain: StationLog) -> None:
+    with pytest.raises(ValueError, match="budget must be fast or full, not 'free'"):
+        evidence(seer, chain, "free")  # type: ignore[arg-type]
+
+
 def test_a_log_too_short_is_refused(seer: Forecaster, chain: StationLog) -> None:
     with pytest.raises(LogError, match="the log has 11 rows; evidence needs at least 2 after the first 8"):
         evidence(seer, chain.rows(0, 11))

@@ -31,7 +31,7 @@ def test_signs_and_lags_of_true_routes_are_found(answer: RouteResponse) -> None:
 def test_the_response_is_that_of_a_pulse_by_hand(seer: Forecaster, chain: StationLog, test_part: int) -> None:
     answer = route_response(seer, chain, test_part, pulse=0.25, windows=20)
     windows = seer.windows(chain, test_part, None)
-    batch = windows.gather(torch.arange(0, len(windows), len(windows) // 20))
+    batch = windows.gather(torch.arange(0, len(windows), -(-len(windows) // 20)))
     (oldest, newest), part = answer.ages[-1], -1
     change = []
     for sign in (0.25, -0.25):
