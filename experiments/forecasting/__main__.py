@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--models", nargs="+", choices=list(CONTENDERS), default=[], help="default: those of the suite")
     parser.add_argument("--seeds", type=int, help="number of seeds (default: that of the suite)")
     parser.add_argument("--minutes", type=float, help="begin no cell after so many minutes")
-    parser.add_argument("--jobs", type=int, default=1, help="cells side by side, each on a core of its own")
+    parser.add_argument("--jobs", type=int, default=1, help="cells side by side, one thread each")
     parser.add_argument("--table", action="store_true", help="only write the page from the cells that are there")
     options = parser.parse_args(arguments)
     suite = SUITES[options.suite]

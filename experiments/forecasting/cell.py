@@ -88,7 +88,7 @@ class Cell:
 
 
 def one_core() -> dict[str, str]:
-    """Environment of a process that computes on one core; what stands beside it then costs it nothing."""
+    """Environment of a process that computes in one thread, so that others can stand beside it."""
     return {**os.environ, **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")}
 
 
