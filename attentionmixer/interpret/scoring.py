@@ -39,7 +39,7 @@ class WindowErrors:
 
 
 def spread(forecaster: Forecaster, log: StationLog, first: int | None, last: int | None, windows: int) -> WindowLoader:
-    """At most so many windows of an aligned log, spread evenly over those with targets in rows ``first <= i < last``."""
+    """At most as many windows of an aligned log, spread evenly over those of rows ``first <= i < last``."""
     everything = forecaster.windows(log, first, last)
     return WindowLoader(everything, 64, stride=max(1, -(-len(everything) // windows)))
 
